@@ -91,6 +91,10 @@ fn look_at(thread: u32, path: PathBuf, began: (i64, u32)) -> Option<ResolvedPath
 /// What the thread finds there; an error where it has ended, or is not ours to look through.
 fn through_root(thread: u32, path: &Path) -> Result<Statx, ()> {
     let raw_call = Path::new("/proc").join(thread.to_string()).join("root");
+    // After chroot(2), paths are the host's already.
+    if fs::read_link(&raw_call).is_ok_and(|root| root != Path::new("/")) {
+        return Err(());
+    }
     facts_of(&raw_call.join(path.strip_prefix("/").unwrap_or(path))).map_err(drop)
 }
 

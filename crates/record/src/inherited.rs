@@ -5,6 +5,8 @@ use std::os::unix::ffi::OsStrExt as _;
 
 use trace::WORKING_FOLDER;
 
+use crate::connections;
+
 /// A descriptor, or the working folder.
 #[derive(Debug)]
 pub(crate) struct Inherited {
@@ -24,8 +26,12 @@ pub(crate) fn of_process(process: u32) -> Vec<Inherited> {
         link("cwd").map(|path| Inherited { fd: WORKING_FOLDER, path, flags: 0, offset: 0 });
     let mut numbers = numbers_in(&format!("/proc/{process}/fd"));
     numbers.sort_unstable();
+    let accepted = connections::accepted(process);
     let descriptors = numbers.into_iter().filter_map(|fd| {
-        let path = link(&format!("fd/{fd}"))?;
+        let mut path = link(&format!("fd/{fd}"))?;
+        if socket_inode(&path).is_some_and(|inode| accepted.contains(&inode)) {
+            path.extend(trace::ACCEPTED);
+        }
         let info = fs::read_to_string(format!("/proc/{process}/fdinfo/{fd}")).ok()?;
         let (flags, offset) = flags_and_position(&info)?;
         Some(Inherited { fd: fd as i32, path, flags, offset })
@@ -33,11 +39,33 @@ pub(crate) fn of_process(process: u32) -> Vec<Inherited> {
     folder.into_iter().chain(descriptors).collect()
 }
 
+/// The inode of what a descriptor stands for, where that is a socket.
+fn socket_inode(path: &[u8]) -> Option<u64> {
+    let number = path.strip_prefix(b"socket:[")?.strip_suffix(b"]")?;
+    std::str::from_utf8(number).ok()?.parse().ok()
+}
+
 /// A process's threads, itself first.
 pub(crate) fn threads(process: u32) -> Vec<u32> {
     let mut threads = numbers_in(&format!("/proc/{process}/task"));
     threads.sort_unstable_by_key(|thread| (*thread != process, *thread));
     threads
+}
+
+/// Whether a process has other mounts than this one: its paths may mean other files.
+pub(crate) fn has_other_mounts(process: u32) -> bool {
+    let mounts = |process: &str| fs::read_link(format!("/proc/{process}/ns/mnt")).ok();
+    let root = fs::read_link(format!("/proc/{process}/root"));
+    mounts(&process.to_string()) != mounts("self") || root.is_ok_and(|root| root.as_os_str() != "/")
+}
+
+/// Whether one of a process's threads is on a processor, or waits for one.
+pub(crate) fn runs(process: u32) -> bool {
+    threads(process).into_iter().any(|thread| {
+        let stat = fs::read_to_string(format!("/proc/{process}/task/{thread}/stat"));
+        // Behind the name, which is in brackets and may have any.
+        stat.is_ok_and(|stat| stat.rsplit_once(')').is_some_and(|(_, rest)| rest.starts_with(" R")))
+    })
 }
 
 fn numbers_in(folder: &str) -> Vec<u32> {

@@ -31,11 +31,14 @@
 
 mod bytes;
 mod call_record;
+mod connections;
 mod ebpf;
 mod error;
 mod files;
 mod followed;
 mod inherited;
+mod kernel_work;
+mod mapped;
 mod overhead;
 mod pace;
 mod preload;

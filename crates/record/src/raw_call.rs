@@ -5,6 +5,7 @@ use std::io;
 use trace::{Call, HERE, NO_FD, Op, PathId, Unseen, WORKING_FOLDER};
 
 use crate::bytes::eight;
+use crate::kernel_work::{Fault, RingDone};
 use crate::shared::{VECTOR_BYTES, VECTOR_MAX};
 use crate::table::{self, Outcome, Role, Row};
 
@@ -23,10 +24,27 @@ pub(crate) trait Sink {
 pub(crate) enum Event<'a> {
     Called(RawCall<'a>),
     Forked(Forked),
-    Executed { at_ns: u64, thread: u32, program: &'a [u8] },
-    Ended { at_ns: u64, thread: u32, status: i32, user_ns: u64, system_ns: u64 },
+    Executed {
+        at_ns: u64,
+        thread: u32,
+        program: &'a [u8],
+    },
+    Ended {
+        at_ns: u64,
+        thread: u32,
+        status: i32,
+        user_ns: u64,
+        system_ns: u64,
+    },
     Lost(u64),
     Unseen(Unseen, u64),
+    Faulted(Fault),
+    RingDone(RingDone),
+    /// No thread was on a processor.
+    Idle {
+        began_ns: u64,
+        ended_ns: u64,
+    },
 }
 
 /// A new thread or process.

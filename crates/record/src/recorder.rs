@@ -12,7 +12,7 @@ use rustix::fs::{Access, access};
 use rustix::io::Errno;
 use rustix::param::page_size;
 use sys::usage::Usage;
-use trace::{Header, Mechanism, OverheadNs, TraceWriter};
+use trace::{Header, Mechanism, OverheadNs, Sees, TraceWriter};
 
 use crate::ebpf::Ebpf;
 use crate::error::{Error, while_};
@@ -35,6 +35,7 @@ pub struct Recorder {
     means: Means,
     passed_over: Vec<PassedOver>,
     overhead: Overhead,
+    sees: Sees,
 }
 
 enum Means {
@@ -77,7 +78,7 @@ impl Recorder {
                 or_why(EBPF, ebpf()).or_else(|| or_why(PRELOAD, preload())).unwrap_or(Means::Ptrace)
             }
         };
-        Ok(Self { means, passed_over, overhead: Overhead::default() })
+        Ok(Self { means, passed_over, overhead: Overhead::default(), sees: Sees::default() })
     }
 
     /// What it records by.
@@ -133,6 +134,9 @@ impl Recorder {
         let found = turns.and_then(Turns::overhead);
         let nothing = || io::Error::other("nothing came of it");
         self.overhead = found.ok_or_else(nothing).map_err(while_(TIMING))?;
+        if let Means::Ebpf(ebpf) = &mut self.means {
+            self.sees = ebpf.observe();
+        }
         Ok(())
     }
 
@@ -188,6 +192,8 @@ impl Recorder {
             processors: host::machine::processors().unwrap_or(1) as u32,
             page_bytes: page_size() as u32,
             sees_waiting: matches!(self.means, Means::Ebpf(_)),
+            sees: self.sees,
+            operations: None,
             overhead_ns: OverheadNs::default(),
             overhead_within_ns: OverheadNs::default(),
             named: None,
@@ -239,7 +245,7 @@ impl Recorder {
         self.prepare(command);
         let held = Held::start(command).map_err(while_("starting the command"))?;
         let refusal = held.refusal().map_err(while_("starting the command"))?;
-        let mut recording = Recording::new(trace);
+        let mut recording = Recording::new(trace, self.sees);
         recording.hold(held.process()).map_err(while_("writing the trace"))?;
         begun(held.process());
         let followed = self.follow(held, &mut recording)?;
@@ -267,7 +273,7 @@ impl Recorder {
             return Err(Error::NoProcess(process));
         }
         let before = used(&tree);
-        let mut recording = Recording::new(trace);
+        let mut recording = Recording::new(trace, self.sees);
         for process in &tree {
             recording.meet(*process).map_err(while_("writing the trace"))?;
         }

@@ -11,13 +11,18 @@ use std::time::{Duration, Instant};
 use host::clock::monotonic_ns;
 use host::root::Root;
 use rustix::fs::makedev;
+use rustix::param::page_size;
 use rustix::time::{ClockId, clock_gettime};
 use sys::usage::Usage;
-use trace::{Call, Entry, FileFacts, FileKind, Follower, Op, PathId, Summary, TraceWriter, Unseen};
+use trace::{
+    Call, Entry, FileFacts, FileKind, Follower, Op, PathId, Sees, Summary, TraceWriter, Unseen,
+};
 
 use crate::files::{self, Files, ResolvedPath};
 use crate::followed::Followed;
 use crate::inherited::{self, Inherited};
+use crate::kernel_work::{Fault, RingDone};
+use crate::mapped::{self, Mapped};
 use crate::raw_call::{Event, Forked, RawCall, Sink};
 use crate::sample;
 use crate::table::{Outcome, Role, Row};
@@ -72,11 +77,14 @@ pub(crate) struct Recording<W: Write> {
     lost: u64,
     /// Files of whose contents a sample is compressed at the end.
     samples: Vec<(PathBuf, FileFacts)>,
+    mapped: Mapped,
+    /// What is seen beside calls.
+    sees: Sees,
 }
 
 impl<W: Write> Recording<W> {
     /// Begins one.
-    pub(crate) fn new(trace: TraceWriter<W>) -> Self {
+    pub(crate) fn new(trace: TraceWriter<W>, sees: Sees) -> Self {
         let now = clock_gettime(ClockId::RealtimeCoarse);
         Self {
             trace,
@@ -94,6 +102,8 @@ impl<W: Write> Recording<W> {
             calls: 0,
             lost: 0,
             samples: Vec::new(),
+            mapped: Mapped::new(),
+            sees,
         }
     }
 
@@ -108,6 +118,12 @@ impl<W: Write> Recording<W> {
             shares_folder: thread,
         };
         let becomes = self.becoming == Some(process);
+        if !becomes {
+            self.mapped.meet(process);
+            if inherited::has_other_mounts(process) {
+                self.count_unseen(Unseen::Namespaces, 1);
+            }
+        }
         self.living.insert(process);
         self.push_followed(&fork(0, process, false))?;
         for thread in inherited::threads(process).into_iter().filter(|thread| *thread != process) {
@@ -132,7 +148,9 @@ impl<W: Write> Recording<W> {
     /// Ends the trace.
     pub(crate) fn end(mut self, usage: Usage, followed: Followed) -> Recorded {
         let now_ns = self.elapsed_ns();
-        self.count_unseen(Unseen::MappedPages, usage.major_faults);
+        if !self.sees.faults {
+            self.count_unseen(Unseen::MappedPages, usage.major_faults);
+        }
         let cut = followed.cut.or_else(|| self.tell_rest().err());
         let summary = Summary {
             wall_ns: self.ended_ns.unwrap_or(now_ns),
@@ -226,8 +244,14 @@ impl<W: Write> Recording<W> {
                 _ => {}
             }
         }
-        let Some(call) = raw_call.call(row, self.origin_ns, paths) else { return Ok(()) };
+        let Some(mut call) = raw_call.call(row, self.origin_ns, paths) else { return Ok(()) };
         self.calls += 1;
+        if call.op == Op::Msync {
+            call.path = self.mapped_at(call.thread, raw_call.arguments[0])?;
+        }
+        if call.op == Op::Map {
+            return self.maps(call);
+        }
         if leaves_descriptors(&call) {
             return self.push(&Entry::Call(call));
         }
@@ -237,10 +261,62 @@ impl<W: Write> Recording<W> {
         }
     }
 
+    /// A call that maps a file.
+    fn maps(&mut self, call: Call) -> io::Result<()> {
+        self.push(&Entry::Call(call))?;
+        let followed = self.follower.follow(&Entry::Call(call));
+        let path = followed.as_ref().and_then(|followed| followed.about.as_ref());
+        if let (Some(path), false) = (path, call.failed()) {
+            let process = self.follower.process(call.thread).unwrap_or(call.thread);
+            self.mapped.map(process, call.result.cast_unsigned(), call.length, path);
+        }
+        Ok(())
+    }
+
+    /// The file that is mapped at an address.
+    fn mapped_at(&mut self, thread: u32, address: u64) -> io::Result<Option<PathId>> {
+        let process = self.follower.process(thread).unwrap_or(thread);
+        let path = self.mapped.at(process, address).cloned();
+        path.filter(|path| !mapped::is_of_memory(path)).map(|path| self.path(&path)).transpose()
+    }
+
+    fn faulted(&mut self, fault: &Fault) -> io::Result<()> {
+        let is_memory = fault.file.is_some_and(|file| self.mapped.is_memory(file));
+        if self.becoming.is_some() || is_memory {
+            return Ok(());
+        }
+        let path = match fault.file {
+            Some(file) => {
+                let process = self.follower.process(fault.thread).unwrap_or(fault.thread);
+                let path = self.mapped.mapped(process, file);
+                path.map(|path| self.path(&path)).transpose()?
+            }
+            // Memory that is no file's was written to.
+            None => match self.mapped_at(fault.thread, fault.address)? {
+                None => return Ok(()),
+                path => path,
+            },
+        };
+        let call = fault.call(self.origin_ns, page_size() as u64, path);
+        self.push(&Entry::Call(call))
+    }
+
+    fn ring_done(&mut self, done: &RingDone) -> io::Result<()> {
+        let Some(op) = done.op().filter(|_| self.becoming.is_none()) else { return Ok(()) };
+        let process = self.follower.process(done.thread).unwrap_or(done.thread);
+        let is_named = op == Op::RingOther || done.descriptor.is_some();
+        let path = if is_named { None } else { self.mapped.open(process, done.file) };
+        let path = path.map(|path| self.path(&path)).transpose()?;
+        self.push(&Entry::Call(done.call(op, self.origin_ns, path)))
+    }
+
     fn count(&mut self, row: &Row, raw_call: &RawCall<'_>) {
         if let Outcome::Unseen(kind) = row.what {
             // Both calls that hand in several operations return how many.
             let many = matches!(kind, Unseen::IoUring | Unseen::Calls);
+            if kind == Unseen::IoUring && self.sees.rings {
+                return;
+            }
             let count =
                 if many { raw_call.result.max(0) as u64 } else { u64::from(raw_call.result >= 0) };
             self.count_unseen(kind, count);
@@ -292,6 +368,8 @@ impl<W: Write> Recording<W> {
         }
         if !forked.thread {
             self.living.insert(forked.child);
+            let parent = self.follower.process(forked.parent).unwrap_or(forked.parent);
+            self.mapped.forked(parent, forked.child);
         }
         self.push_followed(&Entry::Fork {
             at_ns: forked.at_ns.saturating_sub(self.origin_ns),
@@ -304,12 +382,22 @@ impl<W: Write> Recording<W> {
         .map(drop)
     }
 
+    /// No thread was on a processor; before the recording began, that is no part of it.
+    fn idled(&mut self, began_ns: u64, ended_ns: u64) -> io::Result<()> {
+        let [began_ns, ended_ns] = [began_ns, ended_ns].map(|ns| ns.saturating_sub(self.origin_ns));
+        if self.becoming.is_some() || began_ns >= ended_ns {
+            return Ok(());
+        }
+        self.push(&Entry::Idle { at_ns: began_ns, took_ns: ended_ns - began_ns })
+    }
+
     fn executed(&mut self, at_ns: u64, thread: u32, program: &[u8]) -> io::Result<()> {
         if self.becoming == Some(thread) {
             // It took milliseconds to become it, of a process as large as this one.
             self.origin_ns = at_ns;
             self.becoming = None;
         }
+        self.mapped.forget(thread);
         self.foreign.remove(&thread);
         if is_foreign(thread) {
             self.foreign.insert(thread);
@@ -335,6 +423,7 @@ impl<W: Write> Sink for Recording<W> {
                 let at_ns = at_ns.saturating_sub(self.origin_ns);
                 self.foreign.remove(thread);
                 self.living.remove(thread);
+                self.mapped.forget(*thread);
                 if self.first == Some(*thread) {
                     self.ended_ns = Some(at_ns);
                 }
@@ -355,6 +444,9 @@ impl<W: Write> Sink for Recording<W> {
                 self.count_unseen(*kind, *count);
                 Ok(())
             }
+            Event::Faulted(fault) => self.faulted(fault),
+            Event::RingDone(done) => self.ring_done(done),
+            Event::Idle { began_ns, ended_ns } => self.idled(*began_ns, *ended_ns),
         }
     }
 }

@@ -100,7 +100,8 @@ impl<W: Write> Copy<W> {
             other @ (Entry::Fork { .. }
             | Entry::Exit { .. }
             | Entry::Unseen { .. }
-            | Entry::Lost { .. }) => other,
+            | Entry::Lost { .. }
+            | Entry::Idle { .. }) => other,
         };
         self.writer.push(&entry)
     }

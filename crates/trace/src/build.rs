@@ -2,7 +2,7 @@
 
 use std::io::Read;
 
-use crate::bill::{Bill, BillBuilder};
+use crate::bill::{Bill, BillBuilder, UnitCost};
 use crate::error::Error;
 use crate::pattern::CommandOf;
 use crate::patterns;
@@ -16,7 +16,8 @@ pub fn bill_of<R: Read>(reader: &mut TraceReader<R>, command_of: CommandOf) -> R
     while let Some(entry) = reader.next_entry()? {
         bill_builder.take(&entry);
     }
-    let (mut bill, uses) = bill_builder.finish(reader.summary(), reader.lost());
+    let (mut bill, uses, requests) = bill_builder.finish(reader.summary(), reader.lost());
     bill.patterns = patterns::find(&bill, &uses, command_of);
+    bill.unit = UnitCost::of(&bill, requests);
     Ok(bill)
 }

@@ -23,6 +23,7 @@ const INHERITED: u8 = 132;
 const FILE: u8 = 133;
 const UNSEEN: u8 = 134;
 const LOST: u8 = 135;
+const IDLE: u8 = 144;
 
 /// The fields of a call that may follow, the frequent ones first.
 mod field {
@@ -41,6 +42,8 @@ mod field {
     pub(super) const ALL: u64 = (1 << 12) - 1;
 }
 
+/// In place of a thread, for what is of all of them.
+const NOBODY: u32 = 0;
 /// Threads whose calls are kept apart.
 const THREADS: usize = 32;
 /// Threads whose times are kept apart.
@@ -58,12 +61,15 @@ pub(crate) struct Coder {
 
 impl Coder {
     pub(crate) fn new() -> Self {
-        let calls = (0..THREADS).flat_map(|_| Op::ALL.iter().map(|op| Call::new(0, *op)));
-        Self { calls: calls.collect(), times: vec![0; TIMES].into(), thread: 0 }
+        let mut calls = vec![Call::new(0, Op::Open); THREADS * Op::NUMBERS];
+        for (row, op) in (0..THREADS).flat_map(|row| Op::ALL.iter().map(move |op| (row, *op))) {
+            calls[row * Op::NUMBERS + op as usize].op = op;
+        }
+        Self { calls: calls.into(), times: vec![0; TIMES].into(), thread: 0 }
     }
 
     fn call_before(&mut self, thread: u32, op: Op) -> &mut Call {
-        &mut self.calls[thread as usize % THREADS * Op::ALL.len() + op as usize]
+        &mut self.calls[thread as usize % THREADS * Op::NUMBERS + op as usize]
     }
 
     fn time_before(&mut self, thread: u32) -> &mut u64 {
@@ -114,6 +120,11 @@ impl Coder {
             Entry::Lost { count } => {
                 out.push(LOST);
                 put(out, *count);
+            }
+            Entry::Idle { at_ns, took_ns } => {
+                out.push(IDLE);
+                self.put_time(out, NOBODY, *at_ns);
+                put(out, *took_ns);
             }
         }
     }
@@ -237,6 +248,10 @@ impl Coder {
                 Entry::Unseen { kind: *kind, count: take(bytes)? }
             }
             LOST => Entry::Lost { count: take(bytes)? },
+            IDLE => {
+                let (_, at_ns) = self.take_time(bytes)?;
+                Entry::Idle { at_ns, took_ns: take(bytes)? }
+            }
             op => Entry::Call(self.take_call(Op::of_number(op)?, bytes, paths)?),
         })
     }
@@ -387,7 +402,8 @@ pub(crate) fn named(entry: &Entry) -> [Option<PathId>; 2] {
         | Entry::Fork { .. }
         | Entry::Exit { .. }
         | Entry::Unseen { .. }
-        | Entry::Lost { .. } => [None, None],
+        | Entry::Lost { .. }
+        | Entry::Idle { .. } => [None, None],
     }
 }
 

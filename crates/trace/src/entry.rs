@@ -94,7 +94,18 @@ pub enum Entry {
         /// How many since the last such entry.
         count: u64,
     },
+    /// No thread was on a processor: all of them waited for something. Shorter times than some
+    /// 20 µs are left out.
+    Idle {
+        /// When that began, since the recording did.
+        at_ns: u64,
+        /// For how long.
+        took_ns: u64,
+    },
 }
+
+/// Behind the path of an inherited socket, as `/proc` has it: a connection that the process accepted.
+pub const ACCEPTED: &[u8] = b" accepted";
 
 /// What a path stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -103,6 +103,8 @@ pub fn header() -> Header {
         processors: 1,
         page_bytes: 4096,
         sees_waiting: true,
+        sees: crate::Sees::default(),
+        operations: None,
         overhead_ns: OverheadNs { low: 10, high: 20 },
         overhead_within_ns: OverheadNs { low: 3, high: 5 },
         named: None,

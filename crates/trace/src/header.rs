@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::call::Call;
+use crate::op::Op;
 
 /// What was recorded, how, and at what cost.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -27,6 +28,12 @@ pub struct Header {
     /// do not.
     #[serde(default)]
     pub sees_waiting: bool,
+    /// What the recorder sees beside calls. Older recorders saw none of it.
+    #[serde(default)]
+    pub sees: Sees,
+    /// How many operations of the program's own the command did, where its user said so.
+    #[serde(default)]
+    pub operations: Option<u64>,
     /// How much longer the program took for each call because it was recorded.
     #[serde(rename = "toll_ns")]
     pub overhead_ns: OverheadNs,
@@ -43,6 +50,18 @@ pub struct Header {
     /// there is one way only.
     #[serde(default)]
     pub dispatch_ns: Option<OverheadNs>,
+}
+
+/// What a recorder sees beside system calls.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Sees {
+    /// Page faults of mapped files ([`Op::Fault`]).
+    pub faults: bool,
+    /// What `io_uring` does with files.
+    pub rings: bool,
+    /// When no thread was on a processor ([`Entry::Idle`](crate::Entry::Idle)).
+    pub idle: bool,
 }
 
 impl Header {
@@ -64,7 +83,8 @@ impl Header {
     }
 
     fn named_of(&self, call: &Call) -> Option<NamedOverhead> {
-        self.named.filter(|_| call.path.is_some() || call.to.is_some())
+        let is_written_down = call.op.is_call() && call.op != Op::Msync;
+        self.named.filter(|_| is_written_down && (call.path.is_some() || call.to.is_some()))
     }
 }
 

@@ -5,7 +5,7 @@
 //! files, no arguments and no environment of programs. A recorder writes it as it goes.
 //!
 //! ```
-//! use iotoll_trace::{Call, Entry, Header, Mechanism, Op, Summary, OverheadNs};
+//! use iotoll_trace::{Call, Entry, Header, Mechanism, Op, OverheadNs, Sees, Summary};
 //! use iotoll_trace::{TraceReader, TraceWriter, WORKING_FOLDER, bill_of};
 //!
 //! let overhead = OverheadNs { low: 410, high: 450 };
@@ -18,6 +18,8 @@
 //!     processors: 2,
 //!     page_bytes: 4096,
 //!     sees_waiting: true,
+//!     sees: Sees { faults: true, rings: true, idle: true },
+//!     operations: None,
 //!     overhead_ns: overhead,
 //!     overhead_within_ns: OverheadNs { low: 30, high: 40 },
 //!     named: None,
@@ -76,14 +78,15 @@ mod writer;
 
 pub use anonymise::anonymise;
 pub use bill::{
-    Bill, Cost, Divided, FileCost, FolderCost, Kind, KindCost, RangeNs, SCHEMA, Share, UnseenCount,
+    Bill, Bound, Cost, Divided, FileCost, FolderCost, Kind, KindCost, Missing, RangeNs, SCHEMA,
+    Share, Unit, UnitCost, UnseenCount,
 };
 pub use build::bill_of;
 pub use call::{Call, HERE, NO_FD, PathId, WORKING_FOLDER};
-pub use entry::{Entry, FileFacts, FileKind, Unseen};
+pub use entry::{ACCEPTED, Entry, FileFacts, FileKind, Unseen};
 pub use error::Error;
 pub use follow::{Followed, Follower, OpenFile, OpenKind, Place};
-pub use header::{Header, Mechanism, NamedOverhead, OverheadNs, Summary};
+pub use header::{Header, Mechanism, NamedOverhead, OverheadNs, Sees, Summary};
 pub use inner::inner;
 pub use op::Op;
 pub use pattern::{CommandOf, Database, Journal, Pattern, PatternKind};

@@ -117,7 +117,7 @@ ops! {
     /// mmap of a file: `offset`, `length`, the protection in the lower 32 bits of `flags` and
     /// the flags of mmap in the upper ones.
     Map = 35, "mmap";
-    /// msync: `length`, `flags`. Which file it is of is not known.
+    /// msync: `length`, `flags`, and the mapped file in `path` where the recorder knows it.
     Msync = 36, "msync";
     /// sendfile: from `fd` to `other`, `offset` in the former, `length`.
     Sendfile = 37, "sendfile";
@@ -127,7 +127,8 @@ ops! {
     Splice = 39, "splice";
     /// pipe, pipe2: `fd` is the new end to read from, `other` the one to write to; `flags`.
     Pipe = 40, "pipe";
-    /// socket, accept, accept4: the result is the descriptor, `SOCK_CLOEXEC` in `flags`.
+    /// socket, accept, accept4: the result is the descriptor, `SOCK_CLOEXEC` in `flags`; `fd` is the
+    /// socket that a connection was accepted on.
     Socket = 41, "socket";
     /// socketpair: the two new descriptors are `fd` and `other`; `flags` as of `Socket`.
     Socketpair = 42, "socketpair";
@@ -147,4 +148,36 @@ ops! {
     Wait = 48, "wait";
     /// unshare: `flags`. A thread with `CLONE_FILES` has a table of its own from here on.
     Unshare = 49, "unshare";
+    /// A page of a mapped file that the kernel had to bring, while no recorded call was under way:
+    /// the file in `path`, `offset`, the page in `length`, 1 in `flags` for a write; the result is 1
+    /// where the page had to be read.
+    Fault = 56, "page fault";
+    /// A read by `io_uring`, from when it was handed in until it was done; the thread goes on
+    /// meanwhile. The file is `fd`, or `path` where the ring has it registered.
+    RingRead = 57, "io_uring read";
+    /// A write by `io_uring`, as `RingRead`.
+    RingWrite = 58, "io_uring write";
+    /// A sync by `io_uring`, as `RingRead`.
+    RingSync = 59, "io_uring sync";
+    /// Anything else that `io_uring` does with a file, as `RingRead`.
+    RingOther = 60, "io_uring operation";
+    /// recvfrom, recvmsg: the result is how much.
+    Receive = 61, "recv";
+    /// sendto, sendmsg.
+    Send = 62, "send";
+}
+
+impl Op {
+    /// More than the largest number.
+    pub(crate) const NUMBERS: usize = 64;
+
+    /// Whether it is a system call of its thread, and not what the kernel does for it otherwise.
+    pub const fn is_call(self) -> bool {
+        !matches!(self, Self::Fault) && !self.is_of_ring()
+    }
+
+    /// Whether it was done by `io_uring`, while its thread went on.
+    pub const fn is_of_ring(self) -> bool {
+        matches!(self, Self::RingRead | Self::RingWrite | Self::RingSync | Self::RingOther)
+    }
 }

@@ -11,7 +11,7 @@ pub struct Pattern {
     pub what: PatternKind,
     /// How long the calls took that are meant, those of threads in parallel added up.
     pub summed_ns: u64,
-    /// This as a share of the program's wall time, 1 at the most.
+    /// This as a share of the time in which the program was busy, 1 at the most.
     pub share: f64,
     /// What compares it with what could be done instead, to be pasted into a shell.
     pub command: String,

@@ -2,11 +2,12 @@
 
 use crate::call::{Call, HERE, PathId, WORKING_FOLDER};
 use crate::entry::Entry;
-use crate::header::{Header, Mechanism, OverheadNs, Summary};
+use crate::header::{Header, Mechanism, OverheadNs, Sees, Summary};
 use crate::op::Op;
 use crate::writer::TraceWriter;
 
-/// A header as a recorder without any toll would write it, which does not see what is waiting.
+/// A header as a recorder without any toll would write it, which sees page faults and `io_uring`,
+/// and does not see what is waiting.
 pub fn header() -> Header {
     Header {
         mechanism: Mechanism::Planted,
@@ -17,6 +18,8 @@ pub fn header() -> Header {
         processors: 2,
         page_bytes: 4096,
         sees_waiting: false,
+        sees: Sees { faults: true, rings: true, idle: false },
+        operations: None,
         overhead_ns: OverheadNs::default(),
         overhead_within_ns: OverheadNs::default(),
         named: None,

@@ -130,6 +130,7 @@ fn at_ns(entry: &Entry) -> Option<u64> {
             Some(*at_ns)
         }
         Entry::File(facts) => Some(facts.at_ns),
+        Entry::Idle { at_ns, took_ns } => Some(at_ns.saturating_add(*took_ns)),
         Entry::Path { .. }
         | Entry::Inherited { .. }
         | Entry::Unseen { .. }

@@ -25,7 +25,12 @@ pub(crate) struct Wanted(pub(crate) Option<Mechanism>);
 pub(crate) struct TraceArgs {
     /// Write the trace here [default: PROGRAM.trace]
     ///
-    /// Another trace of that name is replaced.
+    /// Another trace of that name is replaced, unless it is still being written: then the
+    /// default name gets the process's number. `-` is standard output.
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) output: Option<PathBuf>,
+
+    /// Say how many operations the program did, for the cost of each
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) ops: Option<u64>,
 }

@@ -11,13 +11,13 @@ use clap::{Args, ValueHint};
 use record::Recorder;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use sys::signals;
-use trace::{Bill, TraceWriter};
+use trace::{Bill, Header, TraceWriter};
 use units::Limit;
 
 use crate::cli::{MECHANISMS, TraceArgs, Wanted, heading, one_of};
 use crate::exit::Exit;
 use crate::recording::limits::{self, Limits};
-use crate::recording::{self, RecordedRun, TraceFile};
+use crate::recording::{self, RecordedRun};
 use crate::terminal::output;
 
 const RECORD_EXAMPLES: &str = "\
@@ -89,10 +89,13 @@ pub(crate) fn run(args: &RecordArgs) -> anyhow::Result<Exit> {
     command.args(arguments);
     let mut recorder = Recorder::new(args.mechanism.0, Some(&command))?;
     recorder.check(&command)?;
-    let file = TraceFile::at(recording::path(&args.trace, program))?;
+    let file = recording::file(&args.trace, program)?;
     recording::calibrate(&mut recorder)?;
     let (file, written) = file.begin()?;
-    let trace = TraceWriter::new(file, &recorder.header(program, false))?;
+    let trace = TraceWriter::new(
+        file,
+        &Header { operations: args.trace.ops, ..recorder.header(program, false) },
+    )?;
     let child = for_the_command()?;
     let begun = |process: u32| child.store(process.cast_signed(), Ordering::SeqCst);
     let outcome = recorder.record(&mut command, trace, begun)?;

@@ -6,12 +6,12 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use model::plan::parse_budget;
 use record::Recorder;
-use trace::TraceWriter;
+use trace::{Header, TraceWriter};
 
 use crate::cli::{MECHANISMS_OF_RUNNING, TraceArgs, Wanted, one_of};
 use crate::exit::Exit;
 use crate::recording::limits::Limits;
-use crate::recording::{self, RecordedRun, TraceFile};
+use crate::recording::{self, RecordedRun};
 use crate::signals;
 use crate::terminal::output;
 
@@ -58,10 +58,13 @@ pub(crate) fn run(args: &WatchArgs) -> anyhow::Result<Exit> {
     let stop = signals::stop_flag()?;
     let mut recorder = Recorder::new(args.mechanism.0, None)?;
     let program = recorder.check_process(args.process)?;
-    let file = TraceFile::at(recording::path(&args.trace, &program))?;
+    let file = recording::file(&args.trace, &program)?;
     recording::calibrate(&mut recorder)?;
     let (file, written) = file.begin()?;
-    let trace = TraceWriter::new(file, &recorder.header(&program, true))?;
+    let trace = TraceWriter::new(
+        file,
+        &Header { operations: args.trace.ops, ..recorder.header(&program, true) },
+    )?;
     let began = Instant::now();
     let is_over =
         || stop.load(Ordering::SeqCst) || args.time.is_some_and(|time| began.elapsed() >= time);

@@ -24,13 +24,15 @@ use crate::cli::TraceArgs;
 pub(crate) const TIME_CALLS: &str = "__time-calls";
 
 /// Where the trace goes.
-pub(crate) fn path(how: &TraceArgs, program: &OsStr) -> PathBuf {
+pub(crate) fn file(how: &TraceArgs, program: &OsStr) -> anyhow::Result<TraceFile> {
     if let Some(path) = &how.output {
-        return path.clone();
+        let is_stdout = path.as_os_str() == "-";
+        let path = if is_stdout { Path::new("/dev/stdout") } else { path };
+        return TraceFile::at(path.to_owned());
     }
     let mut name = Path::new(program).file_name().unwrap_or(OsStr::new("iotoll")).to_owned();
     name.push(".trace");
-    PathBuf::from(name)
+    TraceFile::at_or_beside(PathBuf::from(name))
 }
 
 /// Finds out what recording costs, by this program itself where it can be recorded.

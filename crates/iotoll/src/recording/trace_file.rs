@@ -4,7 +4,7 @@
 //! belongs to its user alone (mode 0600): a trace has the names of files. Nothing but another
 //! trace is replaced.
 
-use std::fs::File;
+use std::fs::{File, TryLockError};
 use std::io::{self, Seek as _};
 use std::path::{Path, PathBuf};
 
@@ -18,6 +18,8 @@ use crate::recording::billed;
 pub(crate) struct TraceFile {
     path: PathBuf,
     output: Output,
+    /// Whether another name will do, because nobody asked for this one.
+    may_be_renamed: bool,
 }
 
 /// A trace that has been begun.
@@ -33,20 +35,50 @@ impl TraceFile {
         let output = find(&path).map_err(|error| {
             UsageError(format!("cannot write a trace to {}: {error}", path.display()))
         })?;
-        Ok(Self { path, output })
+        Ok(Self { path, output, may_be_renamed: false })
+    }
+
+    /// The same, but with the process's number in its name where another recording has that name.
+    pub(crate) fn at_or_beside(path: PathBuf) -> anyhow::Result<Self> {
+        Ok(Self { may_be_renamed: true, ..Self::at(path)? })
     }
 
     /// Takes its name. Gives the file to write to, and the trace to read afterwards.
     pub(crate) fn begin(self) -> anyhow::Result<(File, BegunTrace)> {
-        let Self { path, output } = self;
+        // Looked at only now: it may have been begun meanwhile.
+        if let Some(Ok(old)) = self.output.file().map(File::open)
+            && matches!(old.try_lock_shared(), Err(TryLockError::WouldBlock))
+        {
+            return self.begin_beside();
+        }
+        let Self { path, output, .. } = self;
         let is_file = output.file().is_some();
         let begun = output.begin().and_then(|file| {
             let again = if is_file { Some(file.try_clone()?) } else { None };
+            if is_file {
+                // Until it is closed. Where a file system has no locks, nobody looks for any.
+                let _ = file.try_lock();
+            }
             Ok((file, again))
         });
         let (file, again) =
             begun.with_context(|| format!("cannot write a trace to {}", path.display()))?;
         Ok((file, BegunTrace { path, file: again }))
+    }
+}
+
+impl TraceFile {
+    /// Another recording writes to the file of that name.
+    fn begin_beside(self) -> anyhow::Result<(File, BegunTrace)> {
+        if !self.may_be_renamed {
+            return Err(UsageError(format!(
+                "another recording is writing to {}; choose another name with -o",
+                self.path.display()
+            ))
+            .into());
+        }
+        let path = self.path.with_extension(format!("{}.trace", std::process::id()));
+        Self::at(path)?.begin()
     }
 }
 
@@ -94,6 +126,21 @@ mod tests {
         assert!(refused.contains("no trace"), "{refused}");
         assert!(TraceFile::at(folder.path().to_owned()).is_err());
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    /// Fails where two recordings at once write to one name.
+    #[test]
+    fn a_trace_that_is_being_written_is_not_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.trace");
+        let [second, asked] = [TraceFile::at_or_beside, TraceFile::at].map(|at| at(path.clone()));
+        let first = TraceFile::at(path.clone()).unwrap().begin().unwrap();
+        let beside = second.unwrap().begin().unwrap();
+        assert_eq!(beside.1.path(), folder.path().join(format!("x.{}.trace", std::process::id())));
+        let refused = asked.unwrap().begin().err().unwrap().to_string();
+        assert!(refused.contains("another recording"), "{refused}");
+        drop(first);
+        TraceFile::at(path.clone()).unwrap().begin().unwrap();
     }
 
     #[test]

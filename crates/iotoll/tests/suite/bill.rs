@@ -158,7 +158,7 @@ fn a_trace_is_shown_as_its_bill() {
     let errors: Vec<_> = validator.iter_errors(&document).map(|error| error.to_string()).collect();
     assert!(errors.is_empty(), "{errors:?}");
 
-    fs::write(&file, &whole[..whole.len() / 2]).unwrap();
+    fs::write(&file, &whole[..whole.len() * 3 / 4]).unwrap();
     assert!(stdout(&run(["show", name])).contains("The recording was cut short"));
     let mut damaged = whole.clone();
     damaged[whole.len() / 2] ^= 1;

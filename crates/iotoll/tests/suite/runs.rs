@@ -19,7 +19,8 @@ use tempfile::TempDir;
 static ALONE: Mutex<()> = Mutex::new(());
 
 /// What a run is to be compared with another for.
-pub(crate) const TEN_BLOCKS: [&str; 6] = ["--budget", "40s", "--threshold", "100%", "--blocks", "10"];
+pub(crate) const TEN_BLOCKS: [&str; 6] =
+    ["--budget", "40s", "--threshold", "100%", "--blocks", "10"];
 
 pub(crate) fn alone(command: &mut Command) -> Output {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);

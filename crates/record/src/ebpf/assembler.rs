@@ -50,6 +50,7 @@ pub(super) enum Helper {
     KtimeGetNs = 5,
     GetCurrentPidTgid = 14,
     ProbeReadUser = 112,
+    ProbeReadKernel = 113,
     ProbeReadUserString = 114,
     ProbeReadKernelString = 115,
     RingOutput = 130,
@@ -60,6 +61,7 @@ pub(super) enum Helper {
 /// How many bytes are loaded or stored.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Width {
+    One = 0x10,
     Two = 0x08,
     Four = 0x00,
     Eight = 0x18,
@@ -175,6 +177,12 @@ impl Assembler {
     /// Adds to a number of four or eight bytes, whoever else does.
     pub(super) fn add_atomically(&mut self, width: Width, to: Register, at: i16, from: Register) {
         self.push(ATOMIC | width as u8, to as u8, from as u8, at, 0);
+    }
+
+    /// The same; the register becomes the number that was there before.
+    pub(super) fn fetch_and_add(&mut self, to: Register, at: i16, from: Register) {
+        const FETCH: i32 = 1;
+        self.push(ATOMIC | Width::Eight as u8, to as u8, from as u8, at, FETCH);
     }
 
     /// A map, for a helper.

@@ -9,8 +9,11 @@ use std::io;
 /// Where the kernel has it.
 const FILE: &str = "/sys/kernel/btf/vmlinux";
 const MAGIC: u16 = 0xeb9f;
+const KIND_POINTER: u32 = 2;
 const KIND_STRUCT: u32 = 4;
+const KIND_UNION: u32 = 5;
 const KIND_TYPEDEF: u32 = 8;
+const KIND_PARAMETERS: u32 = 13;
 /// The names that are asked for are far shorter.
 const NAME_MAX: usize = 256;
 
@@ -67,6 +70,47 @@ impl Btf {
     /// The number of a tracepoint, for a program to be attached to it.
     pub(super) fn tracepoint(&self, name: &str) -> Option<u32> {
         self.find(KIND_TYPEDEF, &format!("btf_trace_{name}")).map(|id| id as u32)
+    }
+
+    /// How many values a tracepoint hands to a program.
+    pub(super) fn values(&self, tracepoint: &str) -> Option<usize> {
+        let typedef = *self.types.get(self.tracepoint(tracepoint)? as usize)?;
+        let pointer = *self.types.get(self.word(typedef + 8) as usize)?;
+        let parameters = *self.types.get(self.word(pointer + 8) as usize)?;
+        let is_kind = |at: usize, kind| kind_of(self.word(at + 4)) == kind;
+        let are_there = is_kind(pointer, KIND_POINTER) && is_kind(parameters, KIND_PARAMETERS);
+        // The first is the program's own.
+        are_there.then(|| (self.word(parameters + 4) & 0xffff).saturating_sub(1) as usize)
+    }
+
+    /// Where a member is in a structure, in bytes; also one of a structure or union without a name
+    /// within it.
+    pub(super) fn inner_member(&self, structure: &str, member: &str) -> Option<i16> {
+        let at = *self.types.get(self.find(KIND_STRUCT, structure)?)?;
+        i16::try_from(self.bits(at, member, 0)? / 8).ok()
+    }
+
+    fn bits(&self, at: usize, member: &str, depth: u32) -> Option<u32> {
+        const DEPTH_MAX: u32 = 8;
+        let info = self.word(at + 4);
+        if ![KIND_STRUCT, KIND_UNION].contains(&kind_of(info)) || depth > DEPTH_MAX {
+            return None;
+        }
+        let members = (0..(info & 0xffff) as usize).map(|index| at + 12 + 12 * index);
+        for of in members {
+            let bits =
+                if info >> 31 == 1 { self.word(of + 8) & 0x00ff_ffff } else { self.word(of + 8) };
+            if self.is_named(of, member) {
+                return Some(bits);
+            }
+            if self.is_named(of, "")
+                && let Some(inner) = self.types.get(self.word(of + 4) as usize)
+                && let Some(inner) = self.bits(*inner, member, depth + 1)
+            {
+                return Some(bits + inner);
+            }
+        }
+        None
     }
 
     /// Where a member is in a structure, in bytes.

@@ -24,6 +24,7 @@ pub(super) enum Kind {
     Hash = 1,
     Array = 2,
     PerProcessorArray = 6,
+    RecentHash = 9,
     Ring = 27,
 }
 

@@ -8,20 +8,27 @@
 
 mod assembler;
 mod btf;
+mod fault_programs;
 mod kernel;
 mod layout;
+mod observed;
+mod observers;
 mod programs;
 mod ring;
+mod ring_programs;
 mod slots;
+mod switch_program;
 mod writer;
 
 use std::fs;
 use std::io;
 
 use sys::wait::wait_for_end;
+use trace::Sees;
 
 use self::btf::Btf;
 use self::kernel::{Kind, Map, Program};
+use self::observers::Observers;
 use self::programs::{Places, Registers};
 use self::ring::Ring;
 use self::slots::Slots;
@@ -48,6 +55,9 @@ const SLOTS: u32 = 1 << 16;
 pub(crate) struct Ebpf {
     // Dropped first: what follows is used by the programs.
     programs: Vec<Program>,
+    observers: Observers,
+    /// What of these runs.
+    sees: Sees,
     ring: Ring,
     threads: Map,
     slots: Slots,
@@ -100,8 +110,11 @@ impl Ebpf {
         };
         let programs =
             programs::all(&maps, &places).into_iter().map(load).collect::<io::Result<_>>()?;
+        let observers = Observers::load(&btf, &maps, places.thread);
         let mut ebpf = Self {
             programs,
+            observers,
+            sees: Sees::default(),
             ring,
             threads,
             slots,
@@ -114,12 +127,19 @@ impl Ebpf {
         Ok(ebpf)
     }
 
+    /// Attaches what sees more than calls, for the recording that comes next; what it sees.
+    pub(crate) fn observe(&mut self) -> Sees {
+        self.sees = self.observers.attach();
+        self.sees
+    }
+
     fn attach(&mut self) -> io::Result<()> {
         self.programs.iter_mut().try_for_each(Program::attach)
     }
 
     fn detach(&mut self) {
         self.programs.iter_mut().for_each(Program::detach);
+        self.observers.detach();
     }
 
     /// Does something while the programs are not attached, and slow nobody.
@@ -157,6 +177,9 @@ impl Ebpf {
         for process in processes {
             self.follow_all_of(*process).map_err(while_("following the program"))?;
         }
+        if !processes.iter().any(|process| inherited::runs(*process)) {
+            self.observers.none_runs().map_err(while_("following the program"))?;
+        }
         let doorbell = Doorbell::of(processes.first().copied().unwrap_or(0));
         let (mut ended, mut cut) = (false, None);
         let mut pace = Pace::new();
@@ -170,7 +193,7 @@ impl Ebpf {
             }
         }
         if cut.is_none() {
-            cut = self.drain(sink).err();
+            cut = self.drain(sink).and_then(|_| self.tell_idle(sink)).err();
         }
         self.detach();
         Ok(Followed { end: None, cut })
@@ -200,13 +223,18 @@ impl Ebpf {
         }
     }
 
+    fn tell_idle<S: Sink>(&self, sink: &mut S) -> io::Result<()> {
+        self.observers.idle_until_now()?.map_or(Ok(()), |idle| sink.on_event(&idle))
+    }
+
     /// Reads what is in the ring; how many bytes that was.
     fn drain<S: Sink>(&mut self, sink: &mut S) -> io::Result<u64> {
-        let bytes = self.ring.drain(|record| match layout::event(record) {
+        let bytes = self.ring.drain(|record| match event(record) {
             Some(event) => sink.on_event(&event),
             None => Ok(()),
         })?;
-        let missed: u64 = self.programs.iter().map(Program::missed).sum();
+        let missed: u64 =
+            self.programs.iter().chain(self.observers.programs()).map(Program::missed).sum();
         let lost = self.lost.number_at(0)? + missed;
         if lost > self.told {
             sink.on_event(&Event::Lost(lost - self.told))?;
@@ -214,6 +242,11 @@ impl Ebpf {
         }
         Ok(bytes)
     }
+}
+
+/// A record of the ring; nothing for one that cannot be understood.
+fn event(record: &[u8]) -> Option<Event<'_>> {
+    layout::event(record).or_else(|| observed::event(record))
 }
 
 /// Whether this user may load programs, and understands what they say; or why not.

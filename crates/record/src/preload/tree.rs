@@ -206,6 +206,7 @@ mod tests {
                 }
                 Event::Lost(count) => format!("lost {count}"),
                 Event::Unseen(_, count) => format!("unseen {count}"),
+                Event::Faulted(_) | Event::RingDone(_) | Event::Idle { .. } => String::new(),
             });
             Ok(())
         }

@@ -15,7 +15,7 @@ const SIGNALS: i32 = 0x7f;
 pub(super) fn all(bill: &Bill, full: bool, width: Width) -> String {
     let bold = Style::new().bold();
     let notes = [
-        Some(("Unseen", unseen(bill))),
+        unseen(bill).map(|text| ("Unseen", text)),
         recorder(bill).map(|text| ("Toll", text)),
         beside(bill).map(|text| ("Beside", text)),
         broken(bill).map(|text| ("Broken", text)),
@@ -26,8 +26,8 @@ pub(super) fn all(bill: &Bill, full: bool, width: Width) -> String {
     format!("\n{}", told.collect::<String>())
 }
 
-/// What no recorder of calls sees is said always, and counted where it can be.
-fn unseen(bill: &Bill) -> String {
+/// What this recording does not have, counted where it can be; none where that is nothing.
+fn unseen(bill: &Bill) -> Option<String> {
     let of = |kind: Unseen| {
         let found = bill.unseen.iter().find(|unseen| unseen.kind == kind);
         found.map_or(0, |unseen| unseen.count)
@@ -36,29 +36,38 @@ fn unseen(bill: &Bill) -> String {
         0 => String::new(),
         number => format!(" ({})", counted(number, name)),
     };
-    let mut text = format!(
-        "Reads and writes of mapped files{} and by io_uring{} need no call and are not in this.",
-        met(Unseen::MappedPages, "page"),
-        met(Unseen::IoUring, "operation")
-    );
+    let sees = bill.header.sees;
+    let mut parts = Vec::new();
+    if !sees.faults {
+        let pages = met(Unseen::MappedPages, "page");
+        parts.push(format!("Page faults of mapped files{pages} need no call and are not in this."));
+    }
+    if !sees.rings {
+        let operations = met(Unseen::IoUring, "operation");
+        parts.push(format!("Operations by io_uring{operations} need no call and are not in this."));
+    }
     for (kind, name, what) in [
-        (Unseen::Namespaces, "call", "changed mounts, after which paths may mean other files"),
+        (
+            Unseen::Namespaces,
+            "process or call",
+            "has other mounts than this machine: names may mean other files, so no command is given",
+        ),
         (Unseen::Programs, "program", "could not be followed, as those with rights of their own"),
         (Unseen::Paths, "path", "could not be read"),
         (Unseen::Calls, "call", "acted on files in ways that the recorder does not know"),
     ] {
         if of(kind) > 0 {
-            text += &format!(" {} {what}.", counted(of(kind), name));
+            parts.push(format!("{} {what}.", counted(of(kind), name)));
         }
     }
     if bill.unknown.calls > 0 {
-        text += &format!(
-            " {} on descriptors of unknown files took {}.",
+        parts.push(format!(
+            "{} on descriptors of unknown files took {}.",
             counted(bill.unknown.calls, "call"),
             time(bill.unknown.summed_ns.high as f64)
-        );
+        ));
     }
-    text
+    (!parts.is_empty()).then(|| parts.join(" "))
 }
 
 fn each(OverheadNs { low, high }: OverheadNs) -> String {
@@ -93,7 +102,7 @@ fn recorder(bill: &Bill) -> Option<String> {
 }
 
 fn beside(bill: &Bill) -> Option<String> {
-    let share = bill.kernel_files.share.high;
+    let share = bill.kernel_files.busy_share.high;
     (share >= KERNEL).then(|| {
         format!(
             "{} with files of the kernel and devices (/proc, /sys, /dev), which nobody can move.",

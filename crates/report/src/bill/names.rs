@@ -25,7 +25,9 @@ pub(crate) fn folder(bill: &Bill, path: &str) -> String {
 
 /// What is left of a path behind the working folder.
 fn inner<'a>(bill: &Bill, path: &'a str) -> Option<&'a str> {
-    trace::inner(bill.working_folder.as_deref()?, path)
+    // A program that is watched has a folder that is not its watcher's.
+    let working_folder = bill.working_folder.as_deref().filter(|_| !bill.header.attached)?;
+    trace::inner(working_folder, path)
 }
 
 /// The end of a name that is too long, which tells more than its beginning, as it is printed.

@@ -1,12 +1,14 @@
 //! What a bill begins with: the whole of it in a sentence, and what was recorded.
 
-use trace::{Bill, Cost, KindCost, RangeNs};
+use trace::{Bill, Cost, KindCost, Missing, RangeNs, Unit, UnitCost};
 use units::{count, counted, percent, time};
 
 use super::names::{folder, share};
 
 /// A kind of call beside the first one is named from this part of its share on.
 const SECOND: f64 = 0.25;
+/// A program that is busy for less than this part of the time is idle for the rest.
+const BUSY: f64 = 0.9;
 /// Less of the time is not worth naming.
 const NAMED: f64 = 0.005;
 
@@ -14,23 +16,66 @@ const NAMED: f64 = 0.005;
 pub(crate) fn sentence(bill: &Bill) -> String {
     let program = &bill.header.program;
     if bill.files.calls == 0 {
-        return format!("{program} did nothing with files that could be recorded.");
+        let more = if bill.bound.complete { String::new() } else { format!(" {}", unknown(bill)) };
+        return format!("{program} did nothing with files that could be recorded.{more}");
     }
-    let spends = if bill.header.attached { "spent" } else { "spends" };
     let named: Vec<String> = named(bill).map(|kind| part(bill, kind)).collect();
     let parts = if named.is_empty() { String::new() } else { format!(": {}", named.join(", ")) };
-    format!(
-        "{program} {spends} {} of its time with files{parts}. No move of files can save more than \
-         {}.",
-        share(bill.files.share),
-        percent(bill.files.share.high)
-    )
+    let at_least = if bill.bound.complete { "" } else { "at least " };
+    let spends = if bill.header.attached { "spent" } else { "spends" };
+    let share = share(bill.files.busy_share);
+    let spent = if was_idle(bill) {
+        format!(
+            "was busy for {} of {}, and {spends} {at_least}{share} of that with files{parts}.",
+            time(middle(bill.busy_ns)),
+            time(bill.wall_ns as f64)
+        )
+    } else {
+        format!("{spends} {at_least}{share} of its time with files{parts}.")
+    };
+    format!("{program} {spent} {}", bound(bill))
+}
+
+/// Whether the program waited for something else than files for so long that it has to be said.
+fn was_idle(bill: &Bill) -> bool {
+    middle(bill.busy_ns) < middle(bill.own_wall_ns) * BUSY
+}
+
+/// What no move can beat, where that is known.
+fn bound(bill: &Bill) -> String {
+    if !bill.bound.complete {
+        return unknown(bill);
+    }
+    let of = if was_idle(bill) { " of that" } else { "" };
+    format!("No move of files can save more than {}{of}.", percent(bill.bound.share))
+}
+
+/// Why nobody knows how much could be saved.
+fn unknown(bill: &Bill) -> String {
+    let reasons: Vec<&str> = bill.bound.missing.iter().map(|what| reason(*what)).collect();
+    let reasons = match reasons.split_last() {
+        Some((last, [])) => (*last).to_owned(),
+        Some((last, others)) => format!("{} and {last}", others.join(", ")),
+        None => return String::new(),
+    };
+    format!("How much more is not known, because {reasons} could not be seen.")
+}
+
+fn reason(missing: Missing) -> &'static str {
+    match missing {
+        Missing::Programs => "programs that it started",
+        Missing::IoUring => "operations by io_uring",
+        Missing::MappedPages => "page faults of mapped files",
+        Missing::Calls => "some calls on files",
+        Missing::UnknownFiles => "the files of some descriptors",
+        Missing::Lost => "what was lost",
+    }
 }
 
 fn named(bill: &Bill) -> impl Iterator<Item = &KindCost> {
-    let most = bill.kinds.first().map_or(0.0, |kind| kind.cost.share.middle());
+    let most = bill.kinds.first().map_or(0.0, |kind| kind.cost.busy_share.middle());
     let is_named = move |kind: &&KindCost| {
-        let share = kind.cost.share.middle();
+        let share = kind.cost.busy_share.middle();
         share >= NAMED && share >= most * SECOND
     };
     bill.kinds.iter().filter(is_named).take(2)
@@ -39,7 +84,7 @@ fn named(bill: &Bill) -> impl Iterator<Item = &KindCost> {
 fn part(bill: &Bill, kind: &KindCost) -> String {
     let place = kind.folder.as_ref().map(|path| format!(" in {}", folder(bill, path)));
     let doing = kind.kind.doing(kind.cost.mostly_waits());
-    format!("{} {doing}{}", share(kind.cost.share), place.unwrap_or_default())
+    format!("{} {doing}{}", share(kind.cost.busy_share), place.unwrap_or_default())
 }
 
 /// How long it took, and how much there was.
@@ -59,6 +104,7 @@ pub(crate) fn facts(bill: &Bill) -> String {
             of_file_calls(bill)
         );
     }
+    text += &bill.unit.map_or_else(String::new, |unit| each(bill, unit));
     text += &divided(&bill.files);
     let (once, summed) = (middle(bill.files.once_ns), middle(bill.files.summed_ns));
     if summed > once * 1.02 {
@@ -70,6 +116,28 @@ pub(crate) fn facts(bill: &Bill) -> String {
         );
     }
     text
+}
+
+/// `A request takes 1.75 ms, of which files 1.24 ms, 98% of it waiting for fsync in data/.`
+fn each(bill: &Bill, unit: UnitCost) -> String {
+    let [one, names] = match unit.unit {
+        Unit::Operation => ["An operation", "operation"],
+        Unit::Request => ["A request", "request"],
+        Unit::Transaction => ["A transaction", "transaction"],
+    };
+    let most = bill.kinds.first().filter(|_| unit.files_ns > 0).map(|kind| {
+        let part = middle(kind.cost.once_ns) / middle(bill.files.once_ns).max(1.0);
+        let place = kind.folder.as_ref().map(|path| format!(" in {}", folder(bill, path)));
+        let doing = kind.kind.doing(kind.cost.mostly_waits());
+        format!(", {} of that {doing}{}", percent(part.min(1.0)), place.unwrap_or_default())
+    });
+    format!(
+        " {one} takes {}, of which files {}{}; there were {}.",
+        time(unit.busy_ns as f64),
+        time(unit.files_ns as f64),
+        most.unwrap_or_default(),
+        counted(unit.count, names)
+    )
 }
 
 /// What of the processor time is that of file calls.

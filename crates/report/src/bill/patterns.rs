@@ -1,7 +1,7 @@
 //! What a program does that may pay to be done another way, each with the command that tells.
 
 use model::printable::printable;
-use trace::{Bill, Database, Kind, Pattern, PatternKind};
+use trace::{Bill, Database, Kind, Pattern, PatternKind, Unseen};
 use units::{count, counted, percent, rough_size, time, two_digits};
 
 use super::names::{file, folder, shortened};
@@ -20,8 +20,10 @@ pub(super) fn all(bill: &Bill, lines_max: usize, width: Width) -> String {
     let mut out = format!("\n{}", heading("What it does that may pay to be done another way"));
     let mut told = 0;
     for pattern in &bill.patterns {
-        let text = paragraph("• ", "  ", &sentence(bill, pattern), width)
-            + &command(&pattern.command, width);
+        let mut text = paragraph("• ", "  ", &sentence(bill, pattern), width);
+        if names_are_of_this_machine(bill) {
+            text += &command(&pattern.command, width);
+        }
         // The last line is for what is left out.
         let lines = out.lines().count() + text.lines().count() + 1;
         if told > 0 && lines > lines_max {
@@ -35,6 +37,12 @@ pub(super) fn all(bill: &Bill, lines_max: usize, width: Width) -> String {
         out += &format!("And {}: --full.\n", counted(more, "more pattern"));
     }
     out
+}
+
+/// Whether a folder that the program named is the one of that name here. If not, a command would
+/// measure another.
+fn names_are_of_this_machine(bill: &Bill) -> bool {
+    !bill.unseen.iter().any(|unseen| unseen.kind == Unseen::Namespaces)
 }
 
 fn sentence(bill: &Bill, pattern: &Pattern) -> String {

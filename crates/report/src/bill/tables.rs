@@ -90,7 +90,7 @@ fn heads(bill: &Bill, first: &'static str, last: &'static str) -> Vec<&'static s
 
 /// The cells of a cost, with one before and one behind.
 fn cells(first: String, cost: &Cost, last: String) -> Vec<String> {
-    let numbers = [count(cost.calls), time(middle(cost.once_ns)), brief_share(cost.share)];
+    let numbers = [count(cost.calls), time(middle(cost.once_ns)), brief_share(cost.busy_share)];
     let divided = cost
         .divided
         .map(|divided| [time(middle(divided.processor_ns)), time(divided.waited_ns as f64)]);
@@ -103,7 +103,7 @@ fn kinds(bill: &Bill, full: bool) -> Rows {
     let last = heads.len() - 1;
     let mut rows = Rows::new(heads, last, 1..last, 4);
     for KindCost { kind, cost, folder: place } in
-        shown(&bill.kinds, full, KINDS, |kind| kind.cost.share.high)
+        shown(&bill.kinds, full, KINDS, |kind| kind.cost.busy_share.high)
     {
         let place = place.as_ref().map_or(String::new(), |path| folder(bill, path));
         rows.add(cells(kind.doing(cost.mostly_waits()).to_owned(), cost, place));
@@ -116,7 +116,7 @@ fn folders(bill: &Bill, full: bool) -> Rows {
     let last = heads.len() - 1;
     let mut rows = Rows::new(heads, 0, 1..last, 4);
     for FolderCost { path, cost, most, most_share: _, most_waits } in
-        shown(&bill.folders, full, FOLDERS, |folder| folder.cost.share.high)
+        shown(&bill.folders, full, FOLDERS, |folder| folder.cost.busy_share.high)
     {
         rows.add(cells(folder(bill, path), cost, most.doing(*most_waits).to_owned()));
     }

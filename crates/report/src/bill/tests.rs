@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 use trace::planted::{Planted, header};
-use trace::{Bill, Entry, Header, Mechanism, Op, OverheadNs, TraceReader, Unseen, bill_of};
+use trace::{Bill, Entry, Header, Mechanism, Op, OverheadNs, Sees, TraceReader, Unseen, bill_of};
 
 use super::bill as printed;
 
@@ -47,7 +47,7 @@ fn a_bill_opens_with_the_whole_of_it_in_a_sentence() {
     for part in [
         "• data/app.log is forced to the device after each write: 50 syncs, 51 a second, of writes",
         "iotoll compare disk=data ram=/dev/shm --study log --strategy reopen",
-        "Reads and writes of mapped files and by io_uring need no call",
+        "--full has every row and pattern",
     ] {
         assert!(
             text.split_whitespace().collect::<Vec<_>>().join(" ").replace("\\ ", "").contains(part),
@@ -125,7 +125,9 @@ fn what_waits_is_told_apart_from_what_computes() {
 #[test]
 fn the_longest_bill_fits_a_screen_and_its_width() {
     let overhead_within_ns = OverheadNs { low: 0, high: 30_000 };
-    let mut planted = a_second(&Header { sees_waiting: true, overhead_within_ns, ..header() });
+    let sees = Sees::default();
+    let header = Header { sees_waiting: true, sees, overhead_within_ns, ..header() };
+    let mut planted = a_second(&header);
     for number in 0..40 {
         let folder = format!(
             "/a/very/long/path/of/a/folder/with/the/number/{number}/in/its/name/{}",
@@ -172,4 +174,51 @@ fn a_command_that_failed_says_so() {
     assert!(plain(&bill, false, 80).contains("The command ended with exit status 3."));
     bill.status = Some(9);
     assert!(plain(&bill, false, 80).contains("The command was ended by signal 9."));
+}
+
+/// Fails where a bill of which something is missing says that nothing more can be saved.
+#[test]
+fn what_was_not_seen_is_no_bound() {
+    let said =
+        |bill: &Bill| plain(bill, false, 80).split_whitespace().collect::<Vec<_>>().join(" ");
+    let sees = Sees { faults: false, ..header().sees };
+    let mut planted = a_second(&Header { sees, ..header() });
+    planted.push(&Entry::Unseen { kind: Unseen::Programs, count: 1 });
+    let bill = billed(&planted.finish());
+    assert!(!bill.bound.complete);
+    let text = said(&bill);
+    let opening = "app spends at least 13% of its time with files: 10% waiting for fsync in data/. How \
+                   much more is not known, because programs that it started and page faults of mapped \
+                   files could not be seen.";
+    assert!(text.starts_with(opening) && !text.contains("No move"), "{text}");
+}
+
+/// Fails where the answer depends on for how long an idle program is watched.
+#[test]
+fn a_share_is_of_the_time_in_which_the_program_was_busy() {
+    let sees = Sees { idle: true, ..header().sees };
+    let told = |idle_ms: u64| {
+        let mut planted = Planted::with(&Header { sees, attached: true, ..header() }, "/srv/app");
+        planted.open("data/app.log", APPEND, 3);
+        for _ in 0..100 {
+            planted.on(Op::Fsync, 3, 2 * MS);
+            planted.think(MS);
+            let (at_ns, took_ns) = (planted.now_ns, idle_ms * MS);
+            planted.think(took_ns);
+            planted.push(&Entry::Idle { at_ns, took_ns });
+        }
+        billed(&planted.finish())
+    };
+    let [short, long] = [7, 70].map(told);
+    assert!(
+        (short.bound.share - long.bound.share).abs() < 0.001,
+        "{:?} {:?}",
+        short.bound,
+        long.bound
+    );
+    let text = plain(&long, false, 100).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        text.starts_with("app was busy for 300 ms of 7.30 s, and spent 67% of that with files"),
+        "{text}"
+    );
 }

@@ -3,17 +3,20 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use super::bound::{Bound, Sight, Waits};
+use super::busy::Busy;
 use super::cost::{Sum, Whole, took};
 use super::file_class::FileClass;
 use super::folders::{FolderId, Folders, above};
 use super::kind::{KINDS, Kind};
 use super::order::{InOrder, Interval};
 use super::range::RangeNs;
+use super::requests::Requests;
 use super::uses::Uses;
 use super::{Bill, FileCost, FolderCost, KindCost, SCHEMA, UnseenCount};
 use crate::call::{Call, WORKING_FOLDER};
 use crate::entry::{Entry, Unseen};
-use crate::follow::{Followed, Follower};
+use crate::follow::{Followed, Follower, OpenFile, OpenKind, Place};
 use crate::header::{Header, OverheadNs, Summary};
 use crate::op::Op;
 
@@ -46,6 +49,9 @@ pub(crate) struct BillBuilder {
     folders: Folders,
     uses: Uses,
     unseen: BTreeMap<Unseen, u64>,
+    busy: Busy,
+    waits: Waits,
+    requests: Requests,
     calls: u64,
     /// The recorder's toll on all calls …
     overhead_ns: OverheadNs,
@@ -72,6 +78,9 @@ impl BillBuilder {
             folders: Folders::new(),
             uses: Uses::default(),
             unseen: BTreeMap::new(),
+            busy: Busy::default(),
+            waits: Waits::default(),
+            requests: Requests::default(),
             calls: 0,
             overhead_ns: OverheadNs::default(),
             overhead_of: HashMap::new(),
@@ -88,7 +97,11 @@ impl BillBuilder {
         match entry {
             Entry::Call(call) => {
                 self.count(call);
-                if let (Some(followed), Some(kind)) = (followed, Kind::of(call.op)) {
+                if let Some(followed) = &followed {
+                    self.requests.take(call, followed);
+                }
+                if let (Some(mut followed), Some(kind)) = (followed, Kind::of(call.op)) {
+                    let kind = written_to(call, &mut followed).unwrap_or(kind);
                     self.bill(call, &followed, kind);
                 }
             }
@@ -109,6 +122,12 @@ impl BillBuilder {
                 let counted = self.unseen.entry(*kind).or_default();
                 *counted = counted.saturating_add(*count);
             }
+            Entry::Idle { at_ns, took_ns } => {
+                let took = RangeNs { low: *took_ns, high: *took_ns };
+                let of = CallGroup { file_class: FileClass::Idle, kind: Kind::Other, folder: 0 };
+                self.in_order(Interval { began_ns: *at_ns, took, is_late: false, of });
+                self.last_ns = self.last_ns.max(at_ns.saturating_add(*took_ns));
+            }
             Entry::Exec { at_ns, .. } => self.last_ns = self.last_ns.max(*at_ns),
             Entry::Path { .. } | Entry::Inherited { .. } | Entry::File(_) | Entry::Lost { .. } => {}
         }
@@ -116,7 +135,7 @@ impl BillBuilder {
 
     /// Counts a call of any kind.
     fn count(&mut self, call: &Call) {
-        self.calls += 1;
+        self.calls += u64::from(call.op.is_call());
         self.last_ns = self.last_ns.max(call.ended_ns());
         let OverheadNs { low, high } = self.header.overhead_of(call);
         self.overhead_ns.low = self.overhead_ns.low.saturating_add(low);
@@ -145,6 +164,7 @@ impl BillBuilder {
                     self.folders.of(if is_folder { path } else { above(path) })
                 });
                 self.files.count(call, took, bytes);
+                self.waits.count(call, took, self.header.sees_waiting);
                 self.kinds[kind as usize].count(call, took, bytes);
                 self.folders.each_above(of.folder, |folder| {
                     folder.all.count(call, took, bytes);
@@ -153,9 +173,13 @@ impl BillBuilder {
                 self.uses.take(call, followed, kind, took.low.midpoint(took.high));
             }
             FileClass::Kernel => self.kernel_files.count(call, took, bytes),
-            FileClass::Unknown | FileClass::NoFile => self.unknown.count(call, took, bytes),
+            FileClass::Unknown => self.unknown.count(call, took, bytes),
+            FileClass::NoFile | FileClass::Idle => {}
         }
-        let interval = Interval { began_ns: call.began_ns, took, is_late: false, of };
+        self.in_order(Interval { began_ns: call.began_ns, took, is_late: false, of });
+    }
+
+    fn in_order(&mut self, interval: Interval<CallGroup>) {
         if let Some(earliest) = self.order.push(interval) {
             self.cover(&earliest);
         }
@@ -165,6 +189,7 @@ impl BillBuilder {
         let Interval { began_ns, took, is_late, of } = *interval;
         match of.file_class {
             FileClass::Stored => {
+                self.busy.add(began_ns, took, is_late);
                 self.files.cover(began_ns, took, is_late);
                 self.kinds[of.kind as usize].cover(began_ns, took, is_late);
                 self.folders.each_above(of.folder, |folder| {
@@ -173,26 +198,44 @@ impl BillBuilder {
                 });
             }
             FileClass::Kernel => self.kernel_files.cover(began_ns, took, is_late),
-            FileClass::Unknown | FileClass::NoFile => self.unknown.cover(began_ns, took, is_late),
+            FileClass::Idle => self.busy.add(began_ns, took, is_late),
+            FileClass::Unknown => self.unknown.cover(began_ns, took, is_late),
+            FileClass::NoFile => {}
         }
     }
 
-    /// The bill, as yet without patterns, and what they are found in.
-    pub(crate) fn finish(mut self, summary: Option<&Summary>, lost: u64) -> (Bill, Uses) {
+    /// The bill, as yet without patterns, what they are found in, and how many requests were
+    /// answered.
+    pub(crate) fn finish(mut self, summary: Option<&Summary>, lost: u64) -> (Bill, Uses, u64) {
         while let Some(interval) = self.order.pop() {
             self.cover(&interval);
         }
         let wall_ns = summary.map_or(0, |summary| summary.wall_ns).max(self.last_ns);
         let own_wall_ns = self.own_wall(wall_ns);
+        let busy_ns = self.busy.of(own_wall_ns, self.files.once());
         let whole = Whole {
             wall_ns: own_wall_ns,
+            busy_ns,
             processor_ns: summary.map(|summary| self.own_processor(summary)),
             sees_waiting: self.header.sees_waiting,
+        };
+        let (files, unknown) = (self.files.cost(whole), self.unknown.cost(whole));
+        let met = |kind| self.unseen.get(&kind).copied().unwrap_or_default();
+        let sight = Sight {
+            header: &self.header,
+            busy_ns,
+            waits: self.waits,
+            unknown: &unknown,
+            lost,
+            met: &met,
         };
         let bill = Bill {
             schema: SCHEMA,
             wall_ns,
             own_wall_ns,
+            busy_ns,
+            bound: Bound::of(&files, &sight),
+            unit: None,
             user_ns: summary.map(|summary| summary.user_ns),
             system_ns: summary.map(|summary| summary.system_ns),
             status: summary.and_then(|summary| summary.status),
@@ -202,18 +245,18 @@ impl BillBuilder {
             threads: self.threads,
             calls: self.calls,
             working_folder: self.working_folder.as_deref().map(text),
-            files: self.files.cost(whole),
+            files,
             kinds: self.kind_costs(whole),
             folders: self.folder_costs(whole),
-            top_files: self.file_costs(own_wall_ns),
+            top_files: self.file_costs(busy_ns),
             files_forgotten: self.uses.forgotten(),
             kernel_files: self.kernel_files.cost(whole),
-            unknown: self.unknown.cost(whole),
+            unknown,
             unseen: self.unseen.iter().map(|(kind, count)| unseen(*kind, *count)).collect(),
             patterns: Vec::new(),
             header: self.header,
         };
-        (bill, self.uses)
+        (bill, self.uses, self.requests.answered())
     }
 
     /// The wall time without the recorder. Its toll was on the way at least as often as the
@@ -263,15 +306,15 @@ impl BillBuilder {
                 path: text(&folder.path),
                 cost: folder.all.cost(whole),
                 most,
-                most_share: most_cost.share,
+                most_share: most_cost.busy_share,
                 most_waits: most_cost.mostly_waits(),
             }
         };
         self.folders.that_matter().into_iter().map(cost_of).collect()
     }
 
-    fn file_costs(&self, wall_ns: RangeNs) -> Vec<FileCost> {
-        let wall_ns = wall_ns.low.midpoint(wall_ns.high).max(1);
+    fn file_costs(&self, busy_ns: RangeNs) -> Vec<FileCost> {
+        let busy_ns = busy_ns.low.midpoint(busy_ns.high).max(1);
         let mut files: Vec<_> = self.uses.files().collect();
         files.sort_by_key(|(path, file)| (std::cmp::Reverse(file.all_ns()), *path));
         let cost = |(path, file): (&[u8], &super::FileUse)| FileCost {
@@ -282,10 +325,25 @@ impl BillBuilder {
             written_bytes: file.written_bytes,
             syncs: file.syncs,
             summed_ns: file.all_ns(),
-            share: file.all_ns() as f64 / wall_ns as f64,
+            share: file.all_ns() as f64 / busy_ns as f64,
         };
         files.into_iter().take(TOP_FILES).map(cost).collect()
     }
+}
+
+/// A call that moves bytes from what is no file into a file writes to that.
+fn written_to(call: &Call, followed: &mut Followed) -> Option<Kind> {
+    let is_named = |file: &Option<Arc<OpenFile>>| {
+        file.as_ref().is_some_and(|file| file.kind == OpenKind::Named)
+    };
+    let moves = matches!(call.op, Op::Splice | Op::Sendfile | Op::CopyRange);
+    if !moves || is_named(&followed.file) || !is_named(&followed.other) {
+        return None;
+    }
+    followed.file = followed.other.take();
+    followed.about = followed.file.as_ref().and_then(|file| file.path.clone());
+    followed.place = Place::Unknown;
+    Some(Kind::Write)
 }
 
 fn unseen(kind: Unseen, count: u64) -> UnseenCount {
@@ -301,7 +359,7 @@ pub(crate) fn text(path: impl AsRef<[u8]>) -> String {
 fn bytes(call: &Call, kind: Kind) -> [u64; 2] {
     let bytes = u64::try_from(call.result).unwrap_or(0);
     match (kind, call.op) {
-        (Kind::Read, Op::Read) => [bytes, 0],
+        (Kind::Read, Op::Read | Op::RingRead) => [bytes, 0],
         (Kind::Read, _) => [bytes, bytes],
         (Kind::Write, _) => [0, bytes],
         _ => [0, 0],

@@ -26,6 +26,8 @@ pub struct Cost {
     /// This as a share of the program's wall time. No more can be saved, were they to take no
     /// time at all.
     pub share: Share,
+    /// The same of the time in which the program was busy ([`Bill::busy_ns`](super::Bill::busy_ns)).
+    pub busy_share: Share,
     /// The longest.
     pub longest_ns: u64,
     /// What of `summed_ns` was processor time, and what was not; none where the recorder did not
@@ -34,12 +36,12 @@ pub struct Cost {
 }
 
 impl Cost {
-    /// Whether most of their time was waiting; none where the recorder did not see it.
+    /// Whether most of their time was waiting; none where the recorder did not see it, and of what
+    /// `io_uring` did.
     pub fn mostly_waits(&self) -> Option<bool> {
-        self.divided.map(|divided| {
-            let RangeNs { low, high } = divided.processor_ns;
-            divided.waited_ns > low.midpoint(high)
-        })
+        let divided = self.divided?;
+        let processor_ns = divided.processor_ns.low.midpoint(divided.processor_ns.high);
+        (divided.waited_ns + processor_ns > 0).then_some(divided.waited_ns > processor_ns)
     }
 }
 
@@ -62,6 +64,8 @@ pub struct Divided {
 pub(crate) struct Whole {
     /// The program's own wall time.
     pub(crate) wall_ns: RangeNs,
+    /// What of it the program was busy.
+    pub(crate) busy_ns: RangeNs,
     /// Its own processor time, where that is known.
     pub(crate) processor_ns: Option<RangeNs>,
     /// Whether the recorder saw what is waiting.
@@ -99,12 +103,15 @@ impl Sum {
         self.read_bytes = self.read_bytes.saturating_add(read);
         self.written_bytes = self.written_bytes.saturating_add(written);
         self.summed_ns.add(took);
-        // The recorder's part is on the processor.
-        self.processor_ns.add(RangeNs {
-            low: took.low.saturating_sub(call.waited_ns),
-            high: took.high.saturating_sub(call.waited_ns),
-        });
-        self.waited_ns = self.waited_ns.saturating_add(call.waited_ns);
+        // What a ring does is no time of a thread.
+        if !call.op.is_of_ring() {
+            // The recorder's part is on the processor.
+            self.processor_ns.add(RangeNs {
+                low: took.low.saturating_sub(call.waited_ns),
+                high: took.high.saturating_sub(call.waited_ns),
+            });
+            self.waited_ns = self.waited_ns.saturating_add(call.waited_ns);
+        }
         self.longest_ns = self.longest_ns.max(took.high);
     }
 
@@ -113,7 +120,12 @@ impl Sum {
         self.cover.add(began_ns, took, is_late);
     }
 
-    /// How long they took at the most, threads in parallel counted once.
+    /// How long they took, threads in parallel counted once.
+    pub(crate) fn once(&self) -> RangeNs {
+        self.cover.total()
+    }
+
+    /// The same at the most.
     pub(crate) fn once_high(&self) -> u64 {
         self.cover.total().high
     }
@@ -131,6 +143,7 @@ impl Sum {
             summed_ns: self.summed_ns,
             once_ns,
             share: Share::of(once_ns, whole.wall_ns),
+            busy_share: Share::of(once_ns, whole.busy_ns),
             longest_ns: self.longest_ns,
             divided: whole.sees_waiting.then_some(divided),
         }

@@ -20,6 +20,8 @@ pub(crate) enum FileClass {
     NoFile,
     /// What a descriptor stands for is not known, and need not be a file.
     Unknown,
+    /// No call: no thread was on a processor.
+    Idle,
 }
 
 impl FileClass {

@@ -25,6 +25,8 @@ pub enum Kind {
     Lock,
     /// Mapping files into memory. What is then read and written needs no call.
     Map,
+    /// Page faults of mapped files, which read them.
+    Fault,
     /// Anything else that acts on a file: seeks, sizes, advice.
     Other,
 }
@@ -34,7 +36,7 @@ pub(crate) const KINDS: usize = Kind::ALL.len();
 
 impl Kind {
     /// All of them, in the order of their numbers.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Open,
         Self::Read,
         Self::Write,
@@ -43,6 +45,7 @@ impl Kind {
         Self::Change,
         Self::Lock,
         Self::Map,
+        Self::Fault,
         Self::Other,
     ];
 
@@ -63,6 +66,8 @@ impl Kind {
             (Self::Lock, Some(false)) => "taking locks",
             (Self::Lock, _) => "waiting for locks",
             (Self::Map, _) => "mapping files",
+            (Self::Fault, Some(true)) => "waiting for mapped files",
+            (Self::Fault, _) => "reading mapped files",
             (Self::Other, _) => "other file calls",
         }
     }
@@ -71,11 +76,15 @@ impl Kind {
     pub(crate) const fn of(op: Op) -> Option<Self> {
         Some(match op {
             Op::Open | Op::Close => Self::Open,
-            Op::Read | Op::Sendfile | Op::CopyRange | Op::Splice => Self::Read,
-            Op::Write => Self::Write,
-            Op::Fsync | Op::Fdatasync | Op::SyncRange | Op::Syncfs | Op::Sync | Op::Msync => {
-                Self::Sync
-            }
+            Op::Read | Op::Sendfile | Op::CopyRange | Op::Splice | Op::RingRead => Self::Read,
+            Op::Write | Op::RingWrite => Self::Write,
+            Op::Fsync
+            | Op::Fdatasync
+            | Op::SyncRange
+            | Op::Syncfs
+            | Op::Sync
+            | Op::Msync
+            | Op::RingSync => Self::Sync,
             Op::Stat | Op::Access | Op::Readlink | Op::Statfs | Op::Getdents | Op::Getxattr => {
                 Self::Look
             }
@@ -92,6 +101,7 @@ impl Kind {
             | Op::Setxattr => Self::Change,
             Op::Lock | Op::Flock => Self::Lock,
             Op::Map => Self::Map,
+            Op::Fault => Self::Fault,
             Op::Seek
             | Op::Truncate
             | Op::Allocate
@@ -99,7 +109,8 @@ impl Kind {
             | Op::Ioctl
             | Op::Chdir
             | Op::Duplicate
-            | Op::Fcntl => Self::Other,
+            | Op::Fcntl
+            | Op::RingOther => Self::Other,
             Op::CloseRange
             | Op::Pipe
             | Op::Socket
@@ -108,7 +119,9 @@ impl Kind {
             | Op::Chroot
             | Op::Umask
             | Op::Wait
-            | Op::Unshare => return None,
+            | Op::Unshare
+            | Op::Receive
+            | Op::Send => return None,
         })
     }
 }

@@ -8,6 +8,8 @@
 //! as it is known.
 
 mod bill_builder;
+mod bound;
+mod busy;
 mod cost;
 mod cover;
 mod file_class;
@@ -15,15 +17,19 @@ mod folders;
 mod kind;
 mod order;
 mod range;
+mod requests;
+mod unit;
 mod uses;
 
 use serde::Serialize;
 
 pub(crate) use self::bill_builder::{BillBuilder, text};
+pub use self::bound::{Bound, Missing};
 pub use self::cost::{Cost, Divided};
 pub(crate) use self::folders::above;
 pub use self::kind::Kind;
 pub use self::range::{RangeNs, Share};
+pub use self::unit::{Unit, UnitCost};
 pub(crate) use self::uses::{FileUse, Looks, Uses};
 use crate::entry::Unseen;
 use crate::header::Header;
@@ -43,8 +49,16 @@ pub struct Bill {
     pub header: Header,
     /// How long the recording took.
     pub wall_ns: u64,
-    /// How long it would have taken without the recorder. Shares are of this.
+    /// How long it would have taken without the recorder. Each `share` is of this.
     pub own_wall_ns: RangeNs,
+    /// What of that the program was busy: one of its threads was on a processor, or a file call was
+    /// under way. Each `busy_share` is of this. All of it where the recorder did not see when
+    /// threads were idle (`header.sees`).
+    pub busy_ns: RangeNs,
+    /// What no move of files can beat.
+    pub bound: Bound,
+    /// What a unit of the program's work costs, where units can be counted.
+    pub unit: Option<UnitCost>,
     /// Processor time outside the kernel, of all processes; none where the trace was cut short.
     pub user_ns: Option<u64>,
     /// Processor time within the kernel, with the recorder's own part.
@@ -64,7 +78,7 @@ pub struct Bill {
     pub calls: u64,
     /// The working folder of the first process.
     pub working_folder: Option<String>,
-    /// All calls on stored files. The share is what no move can beat.
+    /// All calls on stored files.
     pub files: Cost,
     /// The same by kind of call, the one with the most time first; those that there were.
     pub kinds: Vec<KindCost>,
@@ -106,12 +120,12 @@ pub struct KindCost {
 pub struct FolderCost {
     /// Its absolute path.
     pub path: String,
-    /// What they cost. The share is what moving this folder cannot beat.
+    /// What they cost.
     #[serde(flatten)]
     pub cost: Cost,
     /// The kind of call with the most time there.
     pub most: Kind,
-    /// What that kind costs there, as a share of the program's wall time.
+    /// What that kind costs there, as a share of the time in which the program was busy.
     pub most_share: Share,
     /// Whether that kind mostly waits there; none where the recorder did not see it.
     pub most_waits: Option<bool>,
@@ -135,7 +149,8 @@ pub struct FileCost {
     pub syncs: u64,
     /// Time, threads in parallel added up.
     pub summed_ns: u64,
-    /// This as a share of the program's wall time; beyond 1 where threads do it in parallel.
+    /// This as a share of the time in which the program was busy; beyond 1 where threads do it in
+    /// parallel.
     pub share: f64,
 }
 

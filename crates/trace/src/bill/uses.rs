@@ -58,6 +58,9 @@ pub(crate) struct FileUse {
     pub(crate) again: u64,
     pub(crate) again_bytes: u64,
     pub(crate) again_ns: u64,
+    /// Page faults where it is mapped, and those that had to read.
+    pub(crate) faults: u64,
+    pub(crate) major_faults: u64,
     /// Calls that took a lock.
     pub(crate) locks: u64,
     pub(crate) longest_lock_ns: u64,
@@ -168,7 +171,10 @@ impl Uses {
         if let Some(open) = &mut open {
             open.ns = open.ns.saturating_add(ns);
         }
-        if !call.failed() {
+        if kind == Kind::Fault {
+            file.faults += 1;
+            file.major_faults += u64::from(call.result > 0);
+        } else if !call.failed() {
             match kind {
                 Kind::Read => file.read(call, open),
                 Kind::Write => file.write(call, followed.place, open),

@@ -60,6 +60,8 @@ struct Thread {
     table: TableId,
     /// The working folder, which threads share.
     folder: Folder,
+    /// Where its absolute paths begin, after chroot(2); the same threads share it.
+    root: Folder,
 }
 
 type Folder = Rc<RefCell<Option<Arc<[u8]>>>>;
@@ -123,7 +125,7 @@ impl Follower {
                 let path = self.paths.get(*path).cloned();
                 self.inherit(*process, *fd, path, *flags, *offset);
             }
-            Entry::File(_) | Entry::Unseen { .. } | Entry::Lost { .. } => {}
+            Entry::File(_) | Entry::Unseen { .. } | Entry::Lost { .. } | Entry::Idle { .. } => {}
         }
         None
     }
@@ -253,14 +255,19 @@ impl Follower {
                 let opened = followed.file.as_ref().and_then(|file| file.path.clone());
                 *self.thread(call.thread).folder.borrow_mut() = followed.path.clone().or(opened);
             }
+            Op::Chroot => {
+                self.thread(call.thread).root.borrow_mut().clone_from(&followed.path);
+            }
             Op::Unshare => {
                 if call.flags & CLONE_FILES > 0 {
                     self.unshare_files(call.thread);
                 }
                 if call.flags & CLONE_FS > 0 {
                     let thread = self.thread(call.thread);
-                    let own = thread.folder.borrow().clone();
-                    thread.folder = Rc::new(RefCell::new(own));
+                    for of in [&mut thread.folder, &mut thread.root] {
+                        let own = of.borrow().clone();
+                        *of = Rc::new(RefCell::new(own));
+                    }
                 }
             }
             _ => {}
@@ -293,16 +300,20 @@ impl Follower {
     }
 
     /// A path as a thread means it.
-    fn resolved(&mut self, thread: u32, fd: i32, id: Option<PathId>) -> Option<Arc<[u8]>> {
+    fn resolved(&mut self, number: u32, fd: i32, id: Option<PathId>) -> Option<Arc<[u8]>> {
         let path = Arc::clone(self.paths.get(id?)?);
-        let thread = self.thread(thread);
+        let thread = self.thread(number);
         let (table, working_folder) = (thread.table, thread.folder.borrow().clone());
         let folder = if fd == WORKING_FOLDER {
             working_folder
         } else {
             self.tables.get(table, fd).and_then(|slot| slot.open.file.path.clone())
         };
-        let whole = absolute(folder.as_deref(), &path);
+        let root = self.thread(number).root.borrow().clone();
+        let whole = match root.filter(|_| path.starts_with(b"/")) {
+            Some(root) => [&root[..], &path].concat(),
+            None => absolute(folder.as_deref(), &path),
+        };
         Some(if whole == path[..] { path } else { whole.into() })
     }
 
@@ -312,7 +323,12 @@ impl Follower {
         let (tables, members) = (&mut self.tables, &mut self.members);
         self.threads.entry(number).or_insert_with(|| {
             members.insert((number, number));
-            Thread { process: number, table: tables.empty(), folder: Folder::default() }
+            Thread {
+                process: number,
+                table: tables.empty(),
+                folder: Folder::default(),
+                root: Folder::default(),
+            }
         })
     }
 
@@ -337,15 +353,13 @@ impl Follower {
         let parent = self.thread(parent);
         let (process, table) = (parent.process, parent.table);
         let [shares_files, shares_folder] = shares;
-        let folder = if shares_folder {
-            Rc::clone(&parent.folder)
-        } else {
-            Rc::new(RefCell::new(parent.folder.borrow().clone()))
-        };
+        let [folder, root] = [&parent.folder, &parent.root].map(|of| {
+            if shares_folder { Rc::clone(of) } else { Rc::new(RefCell::new(of.borrow().clone())) }
+        });
         let table = if shares_files { self.tables.share(table) } else { self.tables.copy(table) };
         let process = if is_thread { process } else { child };
         self.members.insert((process, child));
-        self.threads.insert(child, Thread { process, table, folder });
+        self.threads.insert(child, Thread { process, table, folder, root });
     }
 
     fn exec(&mut self, process: u32) {

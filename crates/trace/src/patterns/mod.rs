@@ -20,7 +20,7 @@ use std::cmp::Reverse;
 use crate::bill::{Bill, FileUse, Share, Uses};
 use crate::pattern::{CommandOf, Pattern, PatternKind};
 
-/// The least share of the program's wall time that a pattern's calls take.
+/// The least share of the time in which the program is busy that a pattern's calls take.
 const WORTH_TELLING: f64 = 0.01;
 /// What a program does fewer times, it does at its start or by chance.
 const OFTEN: u64 = 20;
@@ -71,7 +71,8 @@ impl Evidence<'_> {
         self.uses.files().filter(|(path, _)| !self.databases.have(path))
     }
 
-    /// How often a second something was done that was done so often.
+    /// How often a second something was done that was done so often. A rate is of the wall time:
+    /// that is how often it comes.
     fn per_second(&self, times: u64) -> f64 {
         let wall_ns = self.bill.own_wall_ns;
         let seconds = wall_ns.low.midpoint(wall_ns.high).max(1) as f64 / 1e9;
@@ -79,8 +80,9 @@ impl Evidence<'_> {
     }
 
     fn pattern(&self, what: PatternKind, summed_ns: u64) -> Pattern {
-        let share = Share::of_sum(summed_ns, self.bill.own_wall_ns);
-        let command = (self.command_of)(&what, self.bill.working_folder.as_deref());
+        let share = Share::of_sum(summed_ns, self.bill.busy_ns);
+        let folder = self.bill.working_folder.as_deref().filter(|_| !self.bill.header.attached);
+        let command = (self.command_of)(&what, folder);
         Pattern { what, summed_ns, share, command }
     }
 }

@@ -4,6 +4,7 @@
 
 mod anonymous;
 mod bills;
+mod bounds;
 mod damage;
 mod patterns;
 mod round_trip;

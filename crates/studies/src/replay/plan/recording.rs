@@ -214,7 +214,8 @@ impl Gathered {
         }
         let followed = self.follower.follow(entry);
         match entry {
-            Entry::Call(call) => {
+            // What the kernel does beside calls is not made again.
+            Entry::Call(call) if call.op.is_call() => {
                 if let Some(followed) = followed {
                     self.call(call, followed);
                 }

@@ -55,6 +55,8 @@ impl TestTrace {
             processors: 2,
             page_bytes: 4096,
             sees_waiting: true,
+            sees: trace::Sees::default(),
+            operations: None,
             overhead_ns,
             overhead_within_ns: OverheadNs::default(),
             named: None,

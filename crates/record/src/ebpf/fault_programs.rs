@@ -1,0 +1,245 @@
+//! Programs that see page faults of mapped files which read, or wait.
+//!
+//! The kernel has no tracepoint at the end of a fault. So a fault ends where its thread goes on
+//! after it slept, or, where it did not sleep, with the last page that it added to the page cache.
+//! Faults that only map pages which are in memory take as long wherever a file is, and are left out;
+//! so are those within a recorded call, which are part of it. While a thread is in a fault, or may be
+//! in one, the time at which its call began has its highest bit set.
+
+use super::assembler::Helper::{KtimeGetNs, MapLookup, MapUpdate};
+use super::assembler::Register::{R0, R1, R2, R3, R4, R6, R7, R8, R9, Stack};
+use super::assembler::Width::{Eight, Four};
+use super::assembler::{Assembler, Instruction, Label, Register, Test};
+use super::btf::Btf;
+use super::layout as to;
+use super::observed;
+use super::writer::{ENDED, KEY, Maps, Writer};
+
+/// A page of a file is not mapped yet, and not found among those around it.
+pub(super) const OF_FILE: &str = "mm_filemap_fault";
+/// A page comes into memory.
+pub(super) const ADDED: &str = "mm_filemap_add_to_page_cache";
+/// Any page fault.
+pub(super) const ANY: &str = "page_fault_user";
+
+/// What is kept of a thread's last fault.
+pub(super) const FAULT_BYTES: u32 = 56;
+const INODE: i16 = 0;
+const DEVICE: i16 = 8;
+const FLAGS: i16 = 12;
+const ADDRESS: i16 = 16;
+const PAGE: i16 = 24;
+/// When it began; 0 from when it has been written down.
+const BEGAN: i16 = 32;
+/// When its thread fell asleep in it; 0 while it is awake.
+const SLEPT: i16 = 40;
+/// When it last added a page.
+const ADDED_AT: i16 = 48;
+/// The same on the stack.
+const FAULT: i16 = -104;
+/// A thread that sleeps so long after its fault began did something else meanwhile.
+const LONGEST_NS: i32 = 10_000_000;
+
+/// Where the kernel keeps which file a mapping is of.
+pub(super) struct Places {
+    host: i16,
+    pub(super) inode_of_file: i16,
+    pub(super) inode: i16,
+    pub(super) mode: i16,
+    pub(super) file_system: i16,
+    pub(super) device: i16,
+}
+
+impl Places {
+    pub(super) fn find(btf: &Btf) -> Option<Self> {
+        Some(Self {
+            host: btf.inner_member("address_space", "host")?,
+            inode_of_file: btf.inner_member("file", "f_inode")?,
+            inode: btf.inner_member("inode", "i_ino")?,
+            mode: btf.inner_member("inode", "i_mode")?,
+            file_system: btf.inner_member("inode", "i_sb")?,
+            device: btf.inner_member("super_block", "s_dev")?,
+        })
+    }
+}
+
+/// A fault of a file begins: (mapping, page). One before it that did not sleep is written down.
+pub(super) fn of_file(maps: &Maps, faults: i32, places: &Places) -> Option<Vec<Instruction>> {
+    let mut w = Writer::new(maps);
+    w.a.load(Eight, R6, R1, 0);
+    w.a.load(Eight, R7, R1, 8);
+    outside_of_calls(&mut w);
+    let a = &mut w.a;
+    a.load(Eight, R1, R6, places.host);
+    a.load(Eight, R2, R1, places.inode);
+    a.store(Eight, Stack, FAULT + INODE, R2);
+    a.load(Eight, R2, R1, places.file_system);
+    a.load(Four, R3, R2, places.device);
+    a.store(Four, Stack, FAULT + DEVICE, R3);
+    a.store_number(Four, Stack, FAULT + FLAGS, 0);
+    a.store_number(Eight, Stack, FAULT + ADDRESS, 0);
+    a.store(Eight, Stack, FAULT + PAGE, R7);
+    let begins = a.label();
+    lookup(a, faults);
+    a.jump_if(R0, Test::Equal, 0, begins);
+    a.copy(R9, R0);
+    a.load(Eight, R6, R9, BEGAN);
+    a.load(Eight, R7, R9, ADDED_AT);
+    a.jump_if(R6, Test::Equal, 0, begins);
+    a.jump_if(R7, Test::Equal, 0, begins);
+    a.store(Eight, Stack, ENDED, R7);
+    a.set(R7, 0);
+    write_down(&mut w);
+    w.a.place(begins);
+    begin(&mut w, faults);
+    w.finish()
+}
+
+/// A page that may be read is written to, of a file perhaps: (address, registers, what it was for).
+pub(super) fn any(maps: &Maps, faults: i32) -> Option<Vec<Instruction>> {
+    const PRESENT_AND_WRITE: i32 = 3;
+    let mut w = Writer::new(maps);
+    w.a.load(Eight, R7, R1, 0);
+    w.a.load(Eight, R1, R1, 16);
+    w.a.and(R1, PRESENT_AND_WRITE);
+    w.a.jump_if(R1, Test::NotEqual, PRESENT_AND_WRITE, w.out);
+    outside_of_calls(&mut w);
+    let a = &mut w.a;
+    for at in [INODE, DEVICE, PAGE] {
+        a.store_number(Eight, Stack, FAULT + at, 0);
+    }
+    a.store_number(Four, Stack, FAULT + FLAGS, 1);
+    a.store(Eight, Stack, FAULT + ADDRESS, R7);
+    begin(&mut w, faults);
+    w.finish()
+}
+
+/// A page comes into memory, perhaps within a fault.
+pub(super) fn added(maps: &Maps, faults: i32) -> Option<Vec<Instruction>> {
+    let mut w = Writer::new(maps);
+    w.current_followed();
+    let out = w.out;
+    let a = &mut w.a;
+    a.load(Eight, R1, R0, to::OF_THREAD_BEGAN);
+    a.shift_right(R1, 63);
+    a.jump_if(R1, Test::Equal, 0, out);
+    lookup(a, faults);
+    a.jump_if(R0, Test::Equal, 0, out);
+    a.copy(R6, R0);
+    a.call(KtimeGetNs);
+    a.store(Eight, R6, ADDED_AT, R0);
+    w.finish()
+}
+
+/// R8 becomes the value of the calling thread; leaves where it is within a recorded call.
+fn outside_of_calls(w: &mut Writer<'_>) {
+    let is_outside = w.a.label();
+    w.current_followed();
+    let a = &mut w.a;
+    a.copy(R8, R0);
+    a.load(Eight, R1, R8, to::OF_THREAD_BEGAN);
+    a.jump_if(R1, Test::Equal, 0, is_outside);
+    a.shift_right(R1, 63);
+    a.jump_if(R1, Test::Equal, 0, w.out);
+    a.place(is_outside);
+}
+
+/// The fault on the stack begins now, of the thread whose value R8 is.
+fn begin(w: &mut Writer<'_>, faults: i32) {
+    let a = &mut w.a;
+    a.call(KtimeGetNs);
+    a.store(Eight, Stack, FAULT + BEGAN, R0);
+    a.set(R1, 1);
+    a.shift_left(R1, 63);
+    a.add_register(R0, R1);
+    a.store(Eight, R8, to::OF_THREAD_BEGAN, R0);
+    a.store_number(Eight, Stack, FAULT + SLEPT, 0);
+    a.store_number(Eight, Stack, FAULT + ADDED_AT, 0);
+    key(a, faults);
+    a.copy(R3, Stack);
+    a.add(R3, FAULT.into());
+    a.set(R4, 0);
+    a.call(MapUpdate);
+}
+
+/// A thread that may be in a fault goes off a processor and waits for a device: R8 is its value,
+/// and its number is on the stack.
+pub(super) fn sleeps(a: &mut Assembler, faults: i32, otherwise: Label) {
+    is_in_one(a, R8, otherwise);
+    lookup(a, faults);
+    a.jump_if(R0, Test::Equal, 0, otherwise);
+    a.copy(R9, R0);
+    a.call(KtimeGetNs);
+    a.store(Eight, R9, SLEPT, R0);
+}
+
+/// A thread that may have slept in a fault goes on: that is written down.
+pub(super) fn goes_on(w: &mut Writer<'_>, faults: i32, otherwise: Label) {
+    let (is_short, known) = (w.a.label(), w.a.label());
+    let a = &mut w.a;
+    is_in_one(a, R8, otherwise);
+    lookup(a, faults);
+    a.jump_if(R0, Test::Equal, 0, otherwise);
+    a.copy(R9, R0);
+    a.load(Eight, R7, R9, SLEPT);
+    a.jump_if(R7, Test::Equal, 0, otherwise);
+    a.call(KtimeGetNs);
+    a.store(Eight, Stack, ENDED, R0);
+    a.load(Eight, R6, R9, BEGAN);
+    a.copy(R1, R7);
+    a.subtract_register(R1, R6);
+    a.jump_if(R6, Test::Equal, 0, is_short);
+    a.jump_if(R1, Test::Above, LONGEST_NS, is_short);
+    a.jump(known);
+    a.place(is_short);
+    a.copy(R6, R7);
+    a.place(known);
+    a.subtract_register(R0, R7);
+    a.copy(R7, R0);
+    write_down(w);
+}
+
+fn is_in_one(a: &mut Assembler, value: Register, otherwise: Label) {
+    a.load(Eight, R1, value, to::OF_THREAD_BEGAN);
+    a.shift_right(R1, 63);
+    a.jump_if(R1, Test::Equal, 0, otherwise);
+}
+
+/// A record of the fault R9, from R6 until what is on the stack, of which its thread slept R7.
+fn write_down(w: &mut Writer<'_>) {
+    w.a.store_number(Eight, R9, SLEPT, 0);
+    w.a.store_number(Eight, R9, BEGAN, 0);
+    w.reserve(observed::FAULT_BYTES);
+    let a = &mut w.a;
+    a.store(Eight, R0, to::BEGAN, R6);
+    a.load(Eight, R1, Stack, ENDED);
+    a.store(Eight, R0, to::ENDED, R1);
+    a.load(Four, R1, Stack, KEY);
+    a.store(Four, R0, to::THREAD, R1);
+    a.store_number(Four, R0, to::NUMBER, observed::FAULTED as i32);
+    for (from, at) in [
+        (INODE, observed::INODE),
+        // With the flags behind it.
+        (DEVICE, observed::DEVICE),
+        (ADDRESS, observed::ADDRESS),
+        (PAGE, observed::PAGE),
+    ] {
+        a.load(Eight, R1, R9, from);
+        a.store(Eight, R0, at, R1);
+    }
+    a.store(Eight, R0, observed::WAITED, R7);
+    w.submit(R0);
+}
+
+/// R1 becomes the map, and R2 the key on the stack.
+fn key(a: &mut Assembler, faults: i32) {
+    a.map(R1, faults);
+    a.copy(R2, Stack);
+    a.add(R2, KEY.into());
+}
+
+/// R0 becomes the last fault of the thread whose number is on the stack, or 0.
+fn lookup(a: &mut Assembler, faults: i32) {
+    key(a, faults);
+    a.call(MapLookup);
+}

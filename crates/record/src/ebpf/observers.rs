@@ -1,0 +1,192 @@
+//! What is seen beside system calls: page faults of mapped files, `io_uring`, and when a program is
+//! idle. A kernel may lack any of it; the recording then says so.
+
+use std::io;
+
+use host::clock::monotonic_ns;
+use trace::Sees;
+
+use super::assembler::Instruction;
+use super::btf::Btf;
+use super::fault_programs;
+use super::kernel::{Kind, Map, Program};
+use super::ring_programs;
+use super::switch_program::{self, Words};
+use super::writer::Maps;
+use crate::raw_call::Event;
+
+/// As many faults, and as many operations of rings, can be under way at a time.
+const UNDER_WAY: u32 = 1 << 14;
+const WORD: u32 = 8;
+
+/// The programs, with the maps that they use.
+pub(super) struct Observers {
+    faults: Vec<Program>,
+    rings: Vec<Program>,
+    switch: Option<Program>,
+    words: Option<IdleWords>,
+    _maps: Vec<Map>,
+}
+
+struct IdleWords {
+    _runs_here: Map,
+    running: Map,
+    since: Map,
+}
+
+impl Observers {
+    /// Loads what this kernel takes, without attaching it. `thread` is where it keeps a thread's
+    /// number.
+    pub(super) fn load(btf: &Btf, maps: &Maps, thread: i16) -> Self {
+        let mut kept = Vec::new();
+        let of_file = fault_programs::Places::find(btf);
+        let rings = of_file.as_ref().and_then(|places| rings(btf, maps, places, &mut kept));
+        let faults = of_file.as_ref().and_then(|places| faults(btf, maps, places));
+        let (faults, map) = faults.unzip();
+        let number = map.as_ref().map(Map::number);
+        let (switch, words) = switch(btf, maps, number, thread).unzip();
+        // Without it, nobody sees how long they take.
+        let faults = faults.filter(|_| switch.is_some()).unwrap_or_default();
+        kept.extend(map);
+        Self { faults, rings: rings.unwrap_or_default(), switch, words, _maps: kept }
+    }
+
+    /// From now on they run; what of them does.
+    pub(super) fn attach(&mut self) -> Sees {
+        let all = |programs: &mut Vec<Program>| {
+            let attached = programs.iter_mut().try_for_each(Program::attach).is_ok();
+            if !attached {
+                programs.clear();
+            }
+            !programs.is_empty()
+        };
+        let (faults, rings) = (all(&mut self.faults), all(&mut self.rings));
+        let idle = self.switch.as_mut().is_some_and(|switch| switch.attach().is_ok());
+        Sees { faults: faults && idle, rings, idle }
+    }
+
+    pub(super) fn detach(&mut self) {
+        self.programs_mut().for_each(Program::detach);
+    }
+
+    fn programs_mut(&mut self) -> impl Iterator<Item = &mut Program> {
+        self.faults.iter_mut().chain(&mut self.rings).chain(&mut self.switch)
+    }
+
+    pub(super) fn programs(&self) -> impl Iterator<Item = &Program> {
+        self.faults.iter().chain(&self.rings).chain(&self.switch)
+    }
+
+    /// None of the threads that are followed runs just now.
+    pub(super) fn none_runs(&self) -> io::Result<()> {
+        let Some(words) = &self.words else { return Ok(()) };
+        words.since.set(&0_u32.to_ne_bytes(), &monotonic_ns().to_ne_bytes())
+    }
+
+    /// The idle time that has not ended yet.
+    pub(super) fn idle_until_now(&self) -> io::Result<Option<Event<'static>>> {
+        let Some(words) = self.words.as_ref().filter(|_| self.switch.is_some()) else {
+            return Ok(None);
+        };
+        let (running, began_ns) = (words.running.number_at(0)?, words.since.number_at(0)?);
+        let ended_ns = monotonic_ns();
+        let is_idle = running == 0 && (1..ended_ns).contains(&began_ns);
+        Ok(is_idle.then_some(Event::Idle { began_ns, ended_ns }))
+    }
+}
+
+type Code = Option<Vec<Instruction>>;
+
+fn loaded<const N: usize>(programs: [(&str, u32, Code); N]) -> Option<Vec<Program>> {
+    let load =
+        |(name, tracepoint, code): (&str, u32, Code)| Program::load(name, tracepoint, &code?).ok();
+    programs.into_iter().map(load).collect()
+}
+
+fn faults(btf: &Btf, maps: &Maps, places: &fault_programs::Places) -> Option<(Vec<Program>, Map)> {
+    if btf.values(switch_program::TRACEPOINT)? != switch_program::VALUES {
+        return None;
+    }
+    let at = |name| btf.tracepoint(name);
+    let map = Map::new(Kind::RecentHash, 4, fault_programs::FAULT_BYTES, UNDER_WAY).ok()?;
+    let number = map.number();
+    let of_file = fault_programs::of_file(maps, number, places);
+    let programs = loaded([
+        ("page_added", at(fault_programs::ADDED)?, fault_programs::added(maps, number)),
+        ("fault_of_file", at(fault_programs::OF_FILE)?, of_file),
+        ("fault", at(fault_programs::ANY)?, fault_programs::any(maps, number)),
+    ])?;
+    Some((programs, map))
+}
+
+fn rings(
+    btf: &Btf,
+    maps: &Maps,
+    of_file: &fault_programs::Places,
+    kept: &mut Vec<Map>,
+) -> Option<Vec<Program>> {
+    let places = ring_programs::Places::find(btf)?;
+    let at = |name| btf.tracepoint(name);
+    let requests = Map::new(Kind::Hash, WORD, ring_programs::REQUEST_BYTES, UNDER_WAY).ok()?;
+    let number = requests.number();
+    kept.push(requests);
+    let done = ring_programs::done(maps, number, &places, of_file);
+    let hand_in = ring_programs::hand_in(maps, number, &places);
+    loaded([
+        ("ring_done", at(ring_programs::DONE)?, done),
+        ("ring_hand_in", at(ring_programs::HANDED_IN)?, hand_in),
+    ])
+}
+
+fn switch(
+    btf: &Btf,
+    maps: &Maps,
+    faults: Option<i32>,
+    thread: i16,
+) -> Option<(Program, IdleWords)> {
+    let runs_here = Map::new(Kind::PerProcessorArray, 4, WORD, 1).ok()?;
+    let running = Map::new(Kind::Array, 4, WORD, 1).ok()?;
+    let since = Map::new(Kind::Array, 4, WORD, 1).ok()?;
+    let words =
+        Words { runs_here: runs_here.number(), running: running.number(), since: since.number() };
+    let code = switch_program::switch(maps, &words, faults, thread)?;
+    let tracepoint = btf.tracepoint(switch_program::TRACEPOINT)?;
+    let program = Program::load("switched", tracepoint, &code).ok()?;
+    Some((program, IdleWords { _runs_here: runs_here, running, since }))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    /// Fails where one of the programs is refused that this kernel has a place for.
+    #[test]
+    fn this_kernel_takes_all_that_it_has_a_place_for() {
+        let Ok(btf) = Btf::of_kernel() else { return };
+        let array = |bytes| Map::new(Kind::Array, 4, bytes, 1);
+        let Ok(wanted) = array(64) else {
+            eprintln!("SKIPPED: this_kernel_takes_all_that_it_has_a_place_for: it needs root");
+            return;
+        };
+        let threads = Map::new(Kind::Hash, 4, super::super::layout::THREAD_BYTES, 16).unwrap();
+        let ring = Map::new(Kind::Ring, 0, 0, 1 << 16).unwrap();
+        let slots = array(super::super::slots::BYTES).unwrap();
+        let (scratch, lost) = (array(64).unwrap(), array(8).unwrap());
+        let maps = Maps {
+            wanted: wanted.number(),
+            threads: threads.number(),
+            slots: slots.number(),
+            slot_count: 1,
+            ring: ring.number(),
+            scratch: scratch.number(),
+            lost: lost.number(),
+        };
+        let mut observers = Observers::load(&btf, &maps, btf.member("task_struct", "pid").unwrap());
+        let sees = observers.attach();
+        let has = |name| btf.tracepoint(name).is_some();
+        let (faults, rings) = (has(fault_programs::OF_FILE), has(ring_programs::HANDED_IN));
+        assert_eq!(sees, Sees { faults, rings, idle: true });
+    }
+}
