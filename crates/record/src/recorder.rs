@@ -171,6 +171,7 @@ impl Recorder {
             processors: host::machine::processors().unwrap_or(1) as u32,
             page_bytes: page_size() as u32,
             sees_waiting: matches!(self.means, Means::Ebpf(_)),
+            sees_wakers: matches!(&self.means, Means::Ebpf(ebpf) if ebpf.sees_wakers),
             overhead_ns: OverheadNs::default(),
             overhead_within_ns: OverheadNs::default(),
             named: None,

@@ -103,6 +103,7 @@ pub fn header() -> Header {
         processors: 1,
         page_bytes: 4096,
         sees_waiting: true,
+        sees_wakers: true,
         overhead_ns: OverheadNs { low: 10, high: 20 },
         overhead_within_ns: OverheadNs { low: 3, high: 5 },
         named: None,

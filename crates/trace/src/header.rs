@@ -27,6 +27,10 @@ pub struct Header {
     /// do not.
     #[serde(default)]
     pub sees_waiting: bool,
+    /// Whether entries say which thread woke another one ([`Entry::Woken`](crate::Entry::Woken)).
+    /// Traces of versions 1 and 2 do not.
+    #[serde(default)]
+    pub sees_wakers: bool,
     /// How much longer the program took for each call because it was recorded.
     #[serde(rename = "toll_ns")]
     pub overhead_ns: OverheadNs,

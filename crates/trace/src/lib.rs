@@ -18,6 +18,7 @@
 //!     processors: 2,
 //!     page_bytes: 4096,
 //!     sees_waiting: true,
+//!     sees_wakers: true,
 //!     overhead_ns: overhead,
 //!     overhead_within_ns: OverheadNs { low: 30, high: 40 },
 //!     named: None,

@@ -17,6 +17,7 @@ pub fn header() -> Header {
         processors: 2,
         page_bytes: 4096,
         sees_waiting: false,
+        sees_wakers: false,
         overhead_ns: OverheadNs::default(),
         overhead_within_ns: OverheadNs::default(),
         named: None,

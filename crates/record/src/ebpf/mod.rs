@@ -13,6 +13,7 @@ mod layout;
 mod programs;
 mod ring;
 mod slots;
+mod waits;
 mod writer;
 
 use std::fs;
@@ -48,6 +49,8 @@ const SLOTS: u32 = 1 << 16;
 pub(crate) struct Ebpf {
     // Dropped first: what follows is used by the programs.
     programs: Vec<Program>,
+    /// Whether one of them sees what wakes threads.
+    pub(crate) sees_wakers: bool,
     ring: Ring,
     threads: Map,
     slots: Slots,
@@ -95,10 +98,14 @@ impl Ebpf {
             let id = btf.tracepoint(tracepoint).ok_or_else(missing)?;
             Program::load(name, id, &code.ok_or_else(missing)?)
         };
-        let programs =
-            programs::all(&maps, &places).into_iter().map(load).collect::<io::Result<_>>()?;
+        let mut programs =
+            programs::all(&maps, &places).into_iter().map(load).collect::<io::Result<Vec<_>>>()?;
+        let waking = load(programs::waking(&maps, &places));
+        let sees_wakers = waking.is_ok();
+        programs.extend(waking);
         let mut ebpf = Self {
             programs,
+            sees_wakers,
             ring,
             threads,
             slots,
@@ -259,6 +266,8 @@ fn places(btf: &Btf) -> Option<Places> {
         sum,
         status: task("exit_code")?,
         program: btf.member("linux_binprm", "filename")?,
+        // It was renamed in 5.14.
+        state: task("__state").or_else(|| task("state"))?,
     })
 }
 

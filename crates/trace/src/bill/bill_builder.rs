@@ -110,7 +110,11 @@ impl BillBuilder {
                 *counted = counted.saturating_add(*count);
             }
             Entry::Exec { at_ns, .. } => self.last_ns = self.last_ns.max(*at_ns),
-            Entry::Path { .. } | Entry::Inherited { .. } | Entry::File(_) | Entry::Lost { .. } => {}
+            Entry::Path { .. }
+            | Entry::Inherited { .. }
+            | Entry::File(_)
+            | Entry::Woken { .. }
+            | Entry::Lost { .. } => {}
         }
     }
 
