@@ -2,6 +2,8 @@
 
 use std::ffi::CString;
 
+pub(crate) use super::shortest::Shortest;
+
 /// Fills are told apart in so many steps of compressibility.
 pub(crate) const FILL_STEPS: usize = 16;
 /// The fill that does not become smaller, which is taken where nothing is known.
@@ -243,7 +245,7 @@ pub(crate) enum InitialKind {
 }
 
 /// What the recording was like.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Facts {
     /// How long all of it took, without the recorder's toll.
     pub(crate) recorded_ns: u64,
@@ -251,6 +253,13 @@ pub(crate) struct Facts {
     pub(crate) stretch_ns: u64,
     /// In so much of that some thread was in a call that is replayed, at the most.
     pub(crate) files_ns: u64,
+    /// What is left of it when calls take no time.
+    pub(crate) shortest: Shortest,
+    /// Whether it is known which thread woke another one.
+    pub(crate) sees_wakers: bool,
+    /// Operations on `io_uring`, and pages of mapped files that came from a device.
+    pub(crate) ring_operations: u64,
+    pub(crate) mapped_pages: u64,
     /// Calls that are replayed.
     pub(crate) calls: u64,
     /// What they write.

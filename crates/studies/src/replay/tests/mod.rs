@@ -55,6 +55,7 @@ impl TestTrace {
             processors: 2,
             page_bytes: 4096,
             sees_waiting: true,
+            sees_wakers: false,
             overhead_ns,
             overhead_within_ns: OverheadNs::default(),
             named: None,
