@@ -245,6 +245,10 @@ fn exit_code(
     if is_slower {
         return Ok(Exit::Slower);
     }
+    if run.blocks().next().is_none() {
+        output::note("no round was complete, so there is no verdict: give a longer --budget");
+        return Ok(Exit::NoVerdict);
+    }
     let without = |v| matches!(v, Verdict::Unclear | Verdict::Invalid);
     let lacks_verdict = || analysis.comparisons.iter().any(|c| without(c.verdict));
     if args.require_verdict && (!run.run.left_out.is_empty() || lacks_verdict()) {
