@@ -10,6 +10,7 @@ mod assembler;
 mod btf;
 mod kernel;
 mod layout;
+mod places;
 mod programs;
 mod ring;
 mod slots;
@@ -23,7 +24,7 @@ use sys::wait::wait_for_end;
 
 use self::btf::Btf;
 use self::kernel::{Kind, Map, Program};
-use self::programs::{Places, Registers};
+use self::places::{Places, Registers};
 use self::ring::Ring;
 use self::slots::Slots;
 use self::writer::Maps;

@@ -11,31 +11,10 @@ use super::assembler::Register::{R0, R1, R2, R3, R6, R7, R8, R9, Stack};
 use super::assembler::Width::{Eight, Four, Two};
 use super::assembler::{Instruction, Label, Test};
 use super::layout as to;
+use super::places::{Places, Registers};
 use super::waits;
 use super::writer::{BYTES, ENDED, KEY, Maps, Writer};
 use crate::shared::{self, VECTOR_MAX};
-
-/// Where the kernel keeps what is read of it.
-pub(super) struct Places {
-    pub(super) registers: Registers,
-    pub(super) thread: i16,
-    pub(super) process: i16,
-    pub(super) files: i16,
-    pub(super) folder: i16,
-    pub(super) user: i16,
-    pub(super) system: i16,
-    pub(super) sum: i16,
-    pub(super) status: i16,
-    pub(super) program: i16,
-    /// Whether it runs, sleeps or waits for a device.
-    pub(super) state: i16,
-}
-
-/// In the registers of a thread when it made a call.
-pub(super) struct Registers {
-    pub(super) number: i16,
-    pub(super) arguments: [i16; 6],
-}
 
 /// A program by its name, with its tracepoint.
 pub(super) type Named = (&'static str, &'static str, Option<Vec<Instruction>>);

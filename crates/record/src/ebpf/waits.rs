@@ -9,7 +9,7 @@ use super::assembler::Register::{R0, R1, R2, R6, R7, R8, R9, Stack};
 use super::assembler::Width::{Eight, Four};
 use super::assembler::{Instruction, Label, Register, Test};
 use super::layout as to;
-use super::programs::Places;
+use super::places::Places;
 use super::writer::{ENDED, KEY, Maps, Writer};
 
 /// `TASK_INTERRUPTIBLE`: it sleeps until something happens that may never happen, rather than

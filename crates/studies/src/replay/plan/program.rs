@@ -2,8 +2,6 @@
 
 use std::ffi::CString;
 
-pub(crate) use super::shortest::Shortest;
-
 /// Fills are told apart in so many steps of compressibility.
 pub(crate) const FILL_STEPS: usize = 16;
 /// The fill that does not become smaller, which is taken where nothing is known.
@@ -242,6 +240,15 @@ pub(crate) enum InitialKind {
     Link {
         says: CString,
     },
+}
+
+/// A replay whose calls take no time.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Shortest {
+    /// How long it takes.
+    pub(crate) ns: f64,
+    /// For how much of that it waits for what is not known.
+    pub(crate) asleep_ns: f64,
 }
 
 /// What the recording was like.

@@ -3,16 +3,8 @@
 //! that is not known, and a replay's answer is none.
 
 use super::order::StepOf;
+use super::program::Shortest;
 use super::threads::Thread;
-
-/// A replay whose calls take no time.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Shortest {
-    /// How long it takes.
-    pub(crate) ns: f64,
-    /// For how much of that it waits for what is not known.
-    pub(crate) asleep_ns: f64,
-}
 
 /// Computes it; `computing` is the share of each thread's thinking that is not sleep.
 pub(super) fn shortest(threads: &[Thread], computing: &[f32]) -> Shortest {
