@@ -18,7 +18,7 @@ Exit codes:
   1    failure
   2    invalid usage or input
   3    a study found corrupted data
-  4    no round was complete, or --require-verdict was given and a verdict is missing
+  4    no round of a replay was complete, or --require-verdict had no verdict
   5    --baseline was given and an arm is slower than in that run
   130  interrupted; what was measured so far has been reported";
 
@@ -33,7 +33,7 @@ pub(crate) enum Exit {
     Usage,
     /// A study found corrupted data.
     BrokenData,
-    /// No round was complete, or a verdict was required and none could be given.
+    /// No round of a replay was complete, or a verdict was required and none could be given.
     NoVerdict,
     /// An arm is slower than in the run that was given as the baseline.
     Slower,
