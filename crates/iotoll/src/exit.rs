@@ -18,7 +18,8 @@ Exit codes:
   1    failure
   2    invalid usage or input
   3    a study found corrupted data
-  4    a comparison has no verdict (--require-verdict), or a limit is undecided (--fail)
+  4    a comparison has no verdict (--require-verdict), a limit is undecided (--fail), or no
+       round of a replay was complete
   5    slower than in an earlier run (--baseline), or a limit is missed (--fail)
   6    a combination of the earlier run was not measured (--baseline)
   130  interrupted; what was measured so far has been reported";
@@ -34,7 +35,8 @@ pub(crate) enum Exit {
     Usage,
     /// A study found corrupted data.
     BrokenData,
-    /// A verdict was required and none could be given, or a limit is undecided.
+    /// A verdict was required and none could be given, a limit is undecided, or no round of a
+    /// replay was complete.
     NoVerdict,
     /// An arm is slower than in the run that was given as the baseline, or a limit is missed.
     Slower,

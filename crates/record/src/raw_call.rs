@@ -36,6 +36,7 @@ pub(crate) enum Event<'a> {
         user_ns: u64,
         system_ns: u64,
     },
+    Woken(Woken),
     Lost(u64),
     Unseen(Unseen, u64),
     Faulted(Fault),
@@ -56,6 +57,17 @@ pub(crate) struct Forked {
     pub(crate) thread: bool,
     pub(crate) shares_files: bool,
     pub(crate) shares_folder: bool,
+}
+
+/// A thread that slept and was woken by another one.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Woken {
+    pub(crate) at_ns: u64,
+    pub(crate) since_ns: u64,
+    pub(crate) thread: u32,
+    pub(crate) by: u32,
+    /// The number of the system call that the waking thread was in.
+    pub(crate) call: u32,
 }
 
 /// A system call that has returned.

@@ -194,6 +194,7 @@ impl Recorder {
             sees_waiting: matches!(self.means, Means::Ebpf(_)),
             sees: self.sees,
             operations: None,
+            sees_wakers: matches!(&self.means, Means::Ebpf(ebpf) if ebpf.sees_wakers),
             overhead_ns: OverheadNs::default(),
             overhead_within_ns: OverheadNs::default(),
             named: None,

@@ -23,9 +23,9 @@ use crate::followed::Followed;
 use crate::inherited::{self, Inherited};
 use crate::kernel_work::{Fault, RingDone};
 use crate::mapped::{self, Mapped};
-use crate::raw_call::{Event, Forked, RawCall, Sink};
+use crate::raw_call::{Event, Forked, RawCall, Sink, Woken};
 use crate::sample;
-use crate::table::{Outcome, Role, Row};
+use crate::table::{self, Outcome, Role, Row};
 
 /// The longest path that a trace has.
 const PATH_BYTES_MAX: usize = 4096;
@@ -391,6 +391,18 @@ impl<W: Write> Recording<W> {
         self.push(&Entry::Idle { at_ns: began_ns, took_ns: ended_ns - began_ns })
     }
 
+    fn woken(&mut self, woken: &Woken) -> io::Result<()> {
+        if self.becoming.is_some() || table::wakes_nobody(woken.call) {
+            return Ok(());
+        }
+        self.push(&Entry::Woken {
+            at_ns: woken.at_ns.saturating_sub(self.origin_ns),
+            thread: woken.thread,
+            by: woken.by,
+            slept_ns: woken.at_ns.saturating_sub(woken.since_ns),
+        })
+    }
+
     fn executed(&mut self, at_ns: u64, thread: u32, program: &[u8]) -> io::Result<()> {
         if self.becoming == Some(thread) {
             // It took milliseconds to become it, of a process as large as this one.
@@ -436,6 +448,7 @@ impl<W: Write> Sink for Recording<W> {
                 })
                 .map(drop)
             }
+            Event::Woken(woken) => self.woken(woken),
             Event::Lost(count) => {
                 self.lost = self.lost.saturating_add(*count);
                 self.push(&Entry::Lost { count: *count })

@@ -271,6 +271,40 @@ const UNSEEN: &[(c_long, Unseen)] = &[
     (SYS_pivot_root, Unseen::Namespaces),
 ];
 
+/// Whether a system call wakes no other thread: one that is within it and seems to was
+/// interrupted, by a device or a clock that did.
+pub(crate) fn wakes_nobody(number: u32) -> bool {
+    #[cfg(target_arch = "x86_64")]
+    const OLDER: &[c_long] =
+        &[libc::SYS_poll, libc::SYS_select, libc::SYS_epoll_wait, libc::SYS_pause];
+    #[cfg(not(target_arch = "x86_64"))]
+    const OLDER: &[c_long] = &[];
+    const WAITING: &[c_long] = &[
+        libc::SYS_nanosleep,
+        libc::SYS_clock_nanosleep,
+        libc::SYS_ppoll,
+        libc::SYS_pselect6,
+        libc::SYS_epoll_pwait,
+        libc::SYS_rt_sigsuspend,
+        libc::SYS_rt_sigtimedwait,
+        libc::SYS_mmap,
+        libc::SYS_munmap,
+        libc::SYS_mprotect,
+        libc::SYS_madvise,
+        libc::SYS_brk,
+        SYS_pread64,
+        SYS_fsync,
+        SYS_fdatasync,
+        SYS_wait4,
+        SYS_waitid,
+        SYS_openat,
+        SYS_newfstatat,
+        SYS_getdents64,
+    ];
+    let number = c_long::from(number);
+    WAITING.contains(&number) || OLDER.contains(&number)
+}
+
 /// Flags that a call has by its name, or that no argument tells.
 pub(crate) fn implied_flags(number: u32) -> u64 {
     let is = |calls: &[c_long]| calls.contains(&c_long::from(number));

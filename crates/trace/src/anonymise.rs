@@ -99,6 +99,7 @@ impl<W: Write> Copy<W> {
             }),
             other @ (Entry::Fork { .. }
             | Entry::Exit { .. }
+            | Entry::Woken { .. }
             | Entry::Unseen { .. }
             | Entry::Lost { .. }
             | Entry::Idle { .. }) => other,

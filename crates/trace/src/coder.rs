@@ -24,6 +24,7 @@ const FILE: u8 = 133;
 const UNSEEN: u8 = 134;
 const LOST: u8 = 135;
 const IDLE: u8 = 144;
+const WOKEN: u8 = 136;
 
 /// The fields of a call that may follow, the frequent ones first.
 mod field {
@@ -103,6 +104,12 @@ impl Coder {
                 put(out, u64::from(*status as u32));
                 put(out, *user_ns);
                 put(out, *system_ns);
+            }
+            Entry::Woken { at_ns, thread, by, slept_ns } => {
+                out.push(WOKEN);
+                self.put_time(out, *thread, *at_ns);
+                put(out, u64::from(*by));
+                put(out, *slept_ns);
             }
             Entry::Inherited { process, fd, path, flags, offset } => {
                 out.push(INHERITED);
@@ -233,6 +240,10 @@ impl Coder {
                 let status = take_u32(bytes)? as i32;
                 let (user_ns, system_ns) = (take(bytes)?, take(bytes)?);
                 Entry::Exit { at_ns, thread, status, user_ns, system_ns }
+            }
+            WOKEN => {
+                let (thread, at_ns) = self.take_time(bytes)?;
+                Entry::Woken { at_ns, thread, by: take_u32(bytes)?, slept_ns: take(bytes)? }
             }
             INHERITED => Entry::Inherited {
                 process: take_u32(bytes)?,
@@ -401,6 +412,7 @@ pub(crate) fn named(entry: &Entry) -> [Option<PathId>; 2] {
         Entry::Path { .. }
         | Entry::Fork { .. }
         | Entry::Exit { .. }
+        | Entry::Woken { .. }
         | Entry::Unseen { .. }
         | Entry::Lost { .. }
         | Entry::Idle { .. } => [None, None],

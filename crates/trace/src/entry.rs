@@ -66,6 +66,21 @@ pub enum Entry {
         /// Processor time of the thread within the kernel.
         system_ns: u64,
     },
+    /// A thread that slept was woken by another one, which did so within a system call.
+    ///
+    /// Such entries are there where the recorder sees them
+    /// ([`Header::sees_wakers`](crate::Header::sees_wakers)), of sleeps that end by what another
+    /// thread does: a pipe or socket, a futex, the end of a process. They come when the sleep ends.
+    Woken {
+        /// When it was woken, since the recording began.
+        at_ns: u64,
+        /// The thread that slept.
+        thread: u32,
+        /// The thread that woke it, which need not be one that is recorded.
+        by: u32,
+        /// For how long it had slept.
+        slept_ns: u64,
+    },
     /// A descriptor that a process had when the recording began, or its working folder.
     Inherited {
         /// The process, which a `Fork` before has told.

@@ -105,6 +105,7 @@ pub fn header() -> Header {
         sees_waiting: true,
         sees: crate::Sees::default(),
         operations: None,
+        sees_wakers: true,
         overhead_ns: OverheadNs { low: 10, high: 20 },
         overhead_within_ns: OverheadNs { low: 3, high: 5 },
         named: None,

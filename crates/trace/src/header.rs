@@ -34,6 +34,10 @@ pub struct Header {
     /// How many operations of the program's own the command did, where its user said so.
     #[serde(default)]
     pub operations: Option<u64>,
+    /// Whether entries say which thread woke another one ([`Entry::Woken`](crate::Entry::Woken)).
+    /// Traces of versions 1 and 2 do not.
+    #[serde(default)]
+    pub sees_wakers: bool,
     /// How much longer the program took for each call because it was recorded.
     #[serde(rename = "toll_ns")]
     pub overhead_ns: OverheadNs,

@@ -20,6 +20,7 @@
 //!     sees_waiting: true,
 //!     sees: Sees { faults: true, rings: true, idle: true },
 //!     operations: None,
+//!     sees_wakers: true,
 //!     overhead_ns: overhead,
 //!     overhead_within_ns: OverheadNs { low: 30, high: 40 },
 //!     named: None,

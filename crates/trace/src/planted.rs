@@ -20,6 +20,7 @@ pub fn header() -> Header {
         sees_waiting: false,
         sees: Sees { faults: true, rings: true, idle: false },
         operations: None,
+        sees_wakers: false,
         overhead_ns: OverheadNs::default(),
         overhead_within_ns: OverheadNs::default(),
         named: None,

@@ -126,9 +126,10 @@ impl<W: Write> TraceWriter<W> {
 fn at_ns(entry: &Entry) -> Option<u64> {
     match entry {
         Entry::Call(call) => Some(call.ended_ns()),
-        Entry::Fork { at_ns, .. } | Entry::Exec { at_ns, .. } | Entry::Exit { at_ns, .. } => {
-            Some(*at_ns)
-        }
+        Entry::Fork { at_ns, .. }
+        | Entry::Exec { at_ns, .. }
+        | Entry::Exit { at_ns, .. }
+        | Entry::Woken { at_ns, .. } => Some(*at_ns),
         Entry::File(facts) => Some(facts.at_ns),
         Entry::Idle { at_ns, took_ns } => Some(at_ns.saturating_add(*took_ns)),
         Entry::Path { .. }

@@ -241,6 +241,12 @@ fn exit_code(args: &RunArgs, run: &Run, analysis: &Analysis, judged: Exit) -> an
     if matches!(judged, Exit::Slower | Exit::Missing) {
         return Ok(judged);
     }
+    // A replay's round takes as long as the program, so that a budget may have room for none.
+    let replays = run.plan.arms.iter().any(|arm| arm.study == "replay");
+    if replays && run.blocks().next().is_none() {
+        output::note("no round was complete, so there is no verdict: give a longer --budget");
+        return Ok(Exit::NoVerdict);
+    }
     let without = |v| matches!(v, Verdict::Unclear | Verdict::Invalid);
     let lacks_verdict = || analysis.comparisons.iter().any(|c| without(c.verdict));
     if args.require_verdict && (!run.run.left_out.is_empty() || lacks_verdict()) {

@@ -56,6 +56,8 @@ pub(super) enum Helper {
     RingOutput = 130,
     RingReserve = 131,
     RingSubmit = 132,
+    GetCurrentTask = 158,
+    RegistersOf = 175,
 }
 
 /// How many bytes are loaded or stored.

@@ -7,7 +7,7 @@
 use crate::bytes::{self, text};
 use crate::call_record::CallRecord;
 use crate::processor_time::share;
-use crate::raw_call::{Event, Forked, RawCall};
+use crate::raw_call::{Event, Forked, RawCall, Woken};
 pub(super) use crate::shared::{IS_EVENT as EVENT, IS_LARGE as LARGE};
 
 /// `u64`: when the call began, or when the event was.
@@ -51,6 +51,7 @@ const CALL: CallRecord = CallRecord {
 pub(super) const FORKED: u32 = EVENT | 1;
 pub(super) const EXECUTED: u32 = EVENT | 2;
 pub(super) const ENDED_THREAD: u32 = EVENT | 3;
+pub(super) const WOKEN: u32 = EVENT | 0x13;
 
 /// `u32`: the new thread, and its process.
 pub(super) const FORK_CHILD: i16 = 24;
@@ -75,14 +76,21 @@ pub(super) const EXIT_SYSTEM: i16 = 40;
 pub(super) const EXIT_STATUS: i16 = 48;
 pub(super) const EXIT_BYTES: i16 = 56;
 
+/// `u32`: the thread that woke it, and the system call that that one was in.
+pub(super) const WOKEN_BY: i16 = 24;
+pub(super) const WOKEN_CALL: i16 = 28;
+pub(super) const WOKEN_BYTES: i16 = 32;
+
 /// What the programs know of a thread that is followed, in the map of threads.
-pub(super) const THREAD_BYTES: u32 = 24;
+pub(super) const THREAD_BYTES: u32 = 56;
 /// `u64`: when its present call began; 0 outside of those that are recorded.
 pub(super) const OF_THREAD_BEGAN: i16 = 0;
 /// `u64`: for how long it has been off the processor since.
 pub(super) const OF_THREAD_WAITED: i16 = 8;
-/// `u64`: when it was taken off the processor within that call; 0 while it is on one.
+/// `u64`: when it was taken off the processor; 0 while it is on one.
 pub(super) const OF_THREAD_LEFT: i16 = 16;
+/// `u64`: the kernel's state of it then.
+pub(super) const OF_THREAD_STATE: i16 = 24;
 
 /// `PATH_MAX`.
 pub(super) const PATH_BYTES: i32 = crate::shared::PATH_BYTES as i32;
@@ -115,6 +123,13 @@ pub(super) fn event(record: &[u8]) -> Option<Event<'_>> {
             let status = four(record, EXIT_STATUS)? as i32;
             Some(Event::Ended { at_ns, thread, status, user_ns, system_ns })
         }
+        WOKEN => Some(Event::Woken(Woken {
+            at_ns: eight(record, ENDED)?,
+            since_ns: at_ns,
+            thread,
+            by: four(record, WOKEN_BY)?,
+            call: four(record, WOKEN_CALL)?,
+        })),
         number if number & EVENT == 0 => call(record, number).map(Event::Called),
         _ => None,
     }
@@ -167,7 +182,7 @@ mod tests {
 
     #[test]
     fn what_is_cut_short_is_no_record() {
-        for number in [1, LARGE | 1, FORKED, EXECUTED, ENDED_THREAD, EVENT | 9] {
+        for number in [1, LARGE | 1, FORKED, EXECUTED, ENDED_THREAD, WOKEN, EVENT | 9] {
             for length in 0..24 {
                 let whole = record(256, &[(NUMBER, &number.to_ne_bytes())]);
                 assert!(event(&whole[..length]).is_none(), "{number} {length}");

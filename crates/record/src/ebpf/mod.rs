@@ -13,11 +13,13 @@ mod kernel;
 mod layout;
 mod observed;
 mod observers;
+mod places;
 mod programs;
 mod ring;
 mod ring_programs;
 mod slots;
 mod switch_program;
+mod waits;
 mod writer;
 
 use std::fs;
@@ -29,7 +31,7 @@ use trace::Sees;
 use self::btf::Btf;
 use self::kernel::{Kind, Map, Program};
 use self::observers::Observers;
-use self::programs::{Places, Registers};
+use self::places::{Places, Registers};
 use self::ring::Ring;
 use self::slots::Slots;
 use self::writer::Maps;
@@ -58,6 +60,8 @@ pub(crate) struct Ebpf {
     observers: Observers,
     /// What of these runs.
     sees: Sees,
+    /// Whether one of them sees what wakes threads.
+    pub(crate) sees_wakers: bool,
     ring: Ring,
     threads: Map,
     slots: Slots,
@@ -108,13 +112,17 @@ impl Ebpf {
             let id = btf.tracepoint(tracepoint).ok_or_else(missing)?;
             Program::load(name, id, &code.ok_or_else(missing)?)
         };
-        let programs =
-            programs::all(&maps, &places).into_iter().map(load).collect::<io::Result<_>>()?;
+        let mut programs =
+            programs::all(&maps, &places).into_iter().map(load).collect::<io::Result<Vec<_>>>()?;
+        let waking = load(programs::waking(&maps, &places));
+        let sees_wakers = waking.is_ok();
+        programs.extend(waking);
         let observers = Observers::load(&btf, &maps, places.thread);
         let mut ebpf = Self {
             programs,
             observers,
             sees: Sees::default(),
+            sees_wakers,
             ring,
             threads,
             slots,
@@ -295,6 +303,8 @@ fn places(btf: &Btf) -> Option<Places> {
         sum,
         status: task("exit_code")?,
         program: btf.member("linux_binprm", "filename")?,
+        // It was renamed in 5.14.
+        state: task("__state").or_else(|| task("state"))?,
     })
 }
 

@@ -1,54 +1,39 @@
-//! The six programs.
+//! The programs, but for those of `waits.rs`.
 //!
 //! `enter` and `leave` run on every system call of the machine, and are done with one that is
 //! not followed after a look into two arrays. What is not recorded is not looked at either: the
-//! first array has a word for each system call, which also says where its pointers are. `switch`
-//! runs whenever a processor goes from one thread to another.
+//! first array has a word for each system call, which also says where its pointers are.
 
 use super::assembler::Helper::{
     KtimeGetNs, ProbeReadKernelString, ProbeReadUser, ProbeReadUserString,
 };
 use super::assembler::Register::{R0, R1, R2, R3, R6, R7, R8, R9, Stack};
 use super::assembler::Width::{Eight, Four, Two};
-use super::assembler::{Instruction, Label, Register, Test};
+use super::assembler::{Instruction, Label, Test};
 use super::layout as to;
+use super::places::{Places, Registers};
+use super::waits;
 use super::writer::{BYTES, ENDED, KEY, Maps, Writer};
 use crate::shared::{self, VECTOR_MAX};
 
-/// Where the kernel keeps what is read of it.
-pub(super) struct Places {
-    pub(super) registers: Registers,
-    pub(super) thread: i16,
-    pub(super) process: i16,
-    pub(super) files: i16,
-    pub(super) folder: i16,
-    pub(super) user: i16,
-    pub(super) system: i16,
-    pub(super) sum: i16,
-    pub(super) status: i16,
-    pub(super) program: i16,
-}
+/// A program by its name, with its tracepoint.
+pub(super) type Named = (&'static str, &'static str, Option<Vec<Instruction>>);
 
-/// In the registers of a thread when it made a call.
-pub(super) struct Registers {
-    pub(super) number: i16,
-    pub(super) arguments: [i16; 6],
-}
-
-/// All by name, each with its tracepoint. What follows threads is there before what sees their
-/// calls.
-pub(super) fn all(
-    maps: &Maps,
-    places: &Places,
-) -> [(&'static str, &'static str, Option<Vec<Instruction>>); 6] {
+/// All that there have to be. What follows threads is there before what sees their calls.
+pub(super) fn all(maps: &Maps, places: &Places) -> [Named; 6] {
     [
         ("fork", "sched_process_fork", fork(maps, places)),
         ("exec", "sched_process_exec", exec(maps, places)),
         ("exit", "sched_process_exit", exit(maps, places)),
-        ("switch", "sched_switch", switch(maps, places)),
+        ("switch", "sched_switch", waits::switch(maps, places)),
         ("leave", "sys_exit", leave(maps, places)),
         ("enter", "sys_enter", enter(maps)),
     ]
+}
+
+/// What needs a kernel of 5.15 or later.
+pub(super) fn waking(maps: &Maps, places: &Places) -> Named {
+    ("waking", "sched_waking", waits::waking(maps, places))
 }
 
 /// A call begins: the time is noted.
@@ -61,7 +46,6 @@ fn enter(maps: &Maps) -> Option<Vec<Instruction>> {
     w.a.call(KtimeGetNs);
     w.a.store(Eight, R7, to::OF_THREAD_BEGAN, R0);
     w.a.store_number(Eight, R7, to::OF_THREAD_WAITED, 0);
-    w.a.store_number(Eight, R7, to::OF_THREAD_LEFT, 0);
     w.finish()
 }
 
@@ -193,44 +177,6 @@ fn string(w: &mut Writer<'_>, shift: i32, length: i16) {
     a.store(Two, R6, length, R0);
     a.add_register(R8, R0);
     a.place(none);
-}
-
-/// A processor goes from one thread to another: of those within a call, the one waits from now
-/// on, and the other has waited.
-fn switch(maps: &Maps, places: &Places) -> Option<Vec<Instruction>> {
-    let mut w = Writer::new(maps);
-    let next = w.a.label();
-    w.a.load(Eight, R6, R1, 8);
-    w.a.load(Eight, R7, R1, 16);
-    within_call(&mut w, places, R6, next);
-    w.a.call(KtimeGetNs);
-    w.a.store(Eight, R8, to::OF_THREAD_LEFT, R0);
-    w.a.place(next);
-    let out = w.out;
-    within_call(&mut w, places, R7, out);
-    let a = &mut w.a;
-    a.load(Eight, R9, R8, to::OF_THREAD_LEFT);
-    a.jump_if(R9, Test::Equal, 0, out);
-    a.call(KtimeGetNs);
-    a.subtract_register(R0, R9);
-    a.load(Eight, R1, R8, to::OF_THREAD_WAITED);
-    a.add_register(R1, R0);
-    a.store(Eight, R8, to::OF_THREAD_WAITED, R1);
-    a.store_number(Eight, R8, to::OF_THREAD_LEFT, 0);
-    w.finish()
-}
-
-/// R8 becomes the value of a thread, of which a register has the kernel's own record; goes on at
-/// the label where it is not followed or not within a call that is recorded.
-fn within_call(w: &mut Writer<'_>, places: &Places, thread: Register, otherwise: Label) {
-    w.a.load(Four, R1, thread, places.thread);
-    // What an idle processor does has no number.
-    w.a.jump_if(R1, Test::Equal, 0, otherwise);
-    w.a.store(Four, Stack, KEY, R1);
-    w.followed_or(otherwise);
-    w.a.copy(R8, R0);
-    w.a.load(Eight, R1, R8, to::OF_THREAD_BEGAN);
-    w.a.jump_if(R1, Test::Equal, 0, otherwise);
 }
 
 /// A thread or process is made by one that is followed, and is followed from its beginning on.
@@ -374,13 +320,15 @@ mod tests {
             sum: 2040,
             status: 2048,
             program: 3000,
+            state: 2056,
         };
         let listing = |(name, tracepoint, code): (&str, &str, Option<Vec<Instruction>>)| {
             let lines = code.unwrap().into_iter().enumerate();
             let lines = lines.map(|(at, instruction)| format!("{at:4}: {instruction}\n"));
             format!("{name} at {tracepoint}\n{}", lines.collect::<String>())
         };
-        let listings = all(&maps, &places).map(listing).join("\n");
+        let programs = all(&maps, &places).into_iter().chain([waking(&maps, &places)]);
+        let listings = programs.map(listing).collect::<Vec<_>>().join("\n");
         insta::assert_snapshot!("programs", listings);
     }
 }

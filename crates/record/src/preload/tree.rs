@@ -204,6 +204,7 @@ mod tests {
                 Event::Ended { thread, status, user_ns, .. } => {
                     format!("end {thread} {status} {user_ns}")
                 }
+                Event::Woken(woken) => format!("woken {}", woken.thread),
                 Event::Lost(count) => format!("lost {count}"),
                 Event::Unseen(_, count) => format!("unseen {count}"),
                 Event::Faulted(_) | Event::RingDone(_) | Event::Idle { .. } => String::new(),

@@ -24,6 +24,7 @@ mod slice;
 mod spec;
 #[cfg(test)]
 mod tests;
+mod unexplained;
 
 use engine::study::{
     Footprint, Operations, PowerTrial, Prepared, RunsIn, SliceFolders, Study, StudyError, Workload,

@@ -13,7 +13,7 @@ use super::plan::program::Kind;
 use super::run::{Tally, Threads};
 use super::shared_state::SharedState;
 use super::spec;
-use super::{deviations, prepare};
+use super::{deviations, prepare, unexplained};
 use crate::drop_cache::{Cache, Residency};
 use crate::figures_of;
 use crate::tree::{each_file, sync_tree};
@@ -120,7 +120,7 @@ impl Ran for Done<'_> {
         let program = &self.config.program;
         let Tally { in_calls, calls, thought, spared, deviations, .. } = &self.tally;
         let [open, read, write, sync, metadata, lock] = in_calls.map(|ticks| self.part(ticks));
-        let facts = &program.facts;
+        let facts = program.facts;
         let bound = facts.files_ns as f64 / facts.stretch_ns.max(1) as f64;
         let left_out_ns = facts.recorded_ns.saturating_sub(facts.stretch_ns) as f64;
         let mut figures = figures_of([
@@ -140,7 +140,8 @@ impl Ran for Done<'_> {
         if left_out_ns > 0.0 {
             figures.extend(figures_of([(spec::LEFT_OUT, left_out_ns)]));
         }
-        let untrusted = deviations::untrusted(program, &self.tally);
+        let untrusted =
+            unexplained::untrusted(&facts).or_else(|| deviations::untrusted(program, &self.tally));
         Ok(Outcome { figures, untrusted, ..Outcome::default() })
     }
 }

@@ -129,7 +129,11 @@ impl BillBuilder {
                 self.last_ns = self.last_ns.max(at_ns.saturating_add(*took_ns));
             }
             Entry::Exec { at_ns, .. } => self.last_ns = self.last_ns.max(*at_ns),
-            Entry::Path { .. } | Entry::Inherited { .. } | Entry::File(_) | Entry::Lost { .. } => {}
+            Entry::Path { .. }
+            | Entry::Inherited { .. }
+            | Entry::File(_)
+            | Entry::Woken { .. }
+            | Entry::Lost { .. } => {}
         }
     }
 

@@ -125,7 +125,11 @@ impl Follower {
                 let path = self.paths.get(*path).cloned();
                 self.inherit(*process, *fd, path, *flags, *offset);
             }
-            Entry::File(_) | Entry::Unseen { .. } | Entry::Lost { .. } | Entry::Idle { .. } => {}
+            Entry::File(_)
+            | Entry::Woken { .. }
+            | Entry::Unseen { .. }
+            | Entry::Lost { .. }
+            | Entry::Idle { .. } => {}
         }
         None
     }

@@ -44,7 +44,9 @@ fn with_any_byte_changed_nothing_wrong_is_taken_for_right() {
             let mut damaged = whole.clone();
             damaged[at] ^= change;
             if let Ok((read, says_whole)) = read(&damaged) {
-                assert!(!says_whole, "byte {at}");
+                // The number of a version may become another one, which is read alike.
+                let is_version = at == b"iotoll trace ".len() && change == 1;
+                assert!(!says_whole || is_version, "byte {at}");
                 assert_eq!(read[..], written[..read.len()], "byte {at}");
             }
         }
@@ -115,9 +117,9 @@ fn what_is_no_trace_or_another_version_says_so() {
     assert_eq!(error(b""), "it is not a trace of iotoll");
     assert_eq!(error(b"#!/bin/sh\necho something longer"), "it is not a trace of iotoll");
     assert!(error(b"iotoll trace 12\nsomething").contains("version 12"));
-    assert!(error(b"iotoll trace 3\n\0something").contains("reads versions 1 and 2"));
+    assert!(error(b"iotoll trace 4\n\0something").contains("reads versions 1 to 3"));
     assert_eq!(error(b"iotoll trace x\nsomething"), "it is not a trace of iotoll");
-    for whole in [b"iotoll trace 1\n\0", b"iotoll trace 2\n\0"] {
+    for whole in [b"iotoll trace 1\n\0", b"iotoll trace 2\n\0", b"iotoll trace 3\n\0"] {
         for length in 1..=whole.len() {
             let said = error(&whole[..length]);
             assert_eq!(said, "it was cut short before anything was recorded", "{length}");

@@ -61,7 +61,7 @@ fn made() -> impl Strategy<Value = Made> {
     prop_oneof![
         2 => bytes.prop_map(Made::Path),
         6 => call().prop_map(|(call, paths)| Made::Call(call, paths)),
-        2 => (0_usize..7, numbers, prop::array::uniform4(small()), any::<usize>())
+        2 => (0_usize..8, numbers, prop::array::uniform4(small()), any::<usize>())
             .prop_map(|(which, a, b, path)| Made::Other(which, a, b, path)),
     ]
 }
@@ -100,6 +100,7 @@ fn other(which: usize, a: [u64; 4], b: [u32; 4], path: PathId) -> Entry {
         }),
         5 => Entry::Unseen { kind: Unseen::ALL[b[0] as usize % Unseen::ALL.len()], count: a[0] },
         6 => Entry::Idle { at_ns: a[1], took_ns: a[0] },
+        7 => Entry::Woken { at_ns: a[0], thread: b[0], by: b[1], slept_ns: a[1] },
         _ => Entry::Lost { count: a[0] },
     }
 }

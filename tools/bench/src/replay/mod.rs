@@ -24,7 +24,7 @@ use host::clock::Clock;
 use rand::seq::SliceRandom as _;
 use tempfile::TempDir;
 
-use self::programs::{PROGRAMS, Program};
+use self::programs::Program;
 use crate::spread::{ROUNDS_MIN, Spread};
 use xtask::packages::is_installed;
 use xtask::process;
@@ -71,12 +71,14 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     let iotoll = process::release_iotoll()?;
     let mut folders = Folders::default();
     let mut missed = Vec::new();
-    for program in PROGRAMS.iter().filter(|program| program.name.contains(&args.only)) {
-        if !is_installed(program.needs) {
-            println!("{}: skipped, for there is no {}", program.name, program.needs);
+    let programs = programs::all()?;
+    for program in programs.iter().filter(|program| program.name.contains(&args.only)) {
+        if let Some(missing) = program.needs.iter().find(|needed| !is_installed(needed)) {
+            println!("{}: skipped, for there is no {missing}", program.name);
             continue;
         }
-        missed.extend(measure(args, &iotoll, program, &mut folders).with_context(|| program.name)?);
+        let measured = measure(args, &iotoll, program, &mut folders);
+        missed.extend(measured.with_context(|| program.name.clone())?);
     }
     if watched::NAME.contains(&args.only) {
         missed.extend(watched::measure(args, &iotoll, &mut folders).context(watched::NAME)?);
@@ -128,7 +130,7 @@ fn recorded(
     let kept = tempfile::tempdir()?;
     let trace = kept.path().join("program.trace");
     let mut record = Command::new(iotoll);
-    record.arg("record").arg("-o").arg(&trace).args(["--", "sh", "-c", program.command]);
+    record.arg("record").arg("-o").arg(&trace).args(["--", "sh", "-c", &program.command]);
     record.current_dir(folder);
     process::succeed(record.stdout(Stdio::null()).stderr(Stdio::null()))?;
     let workload = workload(&trace, folder)?;
@@ -183,7 +185,7 @@ fn tell(program: &Program, took: &[Vec<f64>; 4], replayed: &Replayed) -> Vec<Str
         percent(bound),
         replayed.deviations
     );
-    let name = program.name;
+    let name = &program.name;
     let mut missed = Vec::new();
     if off.median > 1.0 + off_max || off.median < 1.0 / (1.0 + off_max) {
         missed.push(format!("{name}: a replay takes ×{:.3} of the program's time", off.median));
@@ -214,7 +216,7 @@ impl Folders {
     fn prepared(&mut self, program: &Program, place: &Path) -> Result<&Path> {
         let folder = self.empty(place)?;
         let mut prepare = Command::new("sh");
-        prepare.args(["-ec", program.prepare]).current_dir(folder);
+        prepare.args(["-ec", &program.prepare]).current_dir(folder);
         process::succeed(&mut prepare)?;
         rustix::fs::syncfs(std::fs::File::open(folder)?)?;
         Ok(folder)
@@ -230,7 +232,7 @@ fn cool() {
 
 fn original_ns(program: &Program, folder: &Path) -> Result<f64> {
     let mut command = Command::new("sh");
-    command.args(["-c", program.command]).current_dir(folder).stdout(Stdio::null());
+    command.args(["-c", &program.command]).current_dir(folder).stdout(Stdio::null());
     cool();
     let began = Instant::now();
     let ended = command.status()?;

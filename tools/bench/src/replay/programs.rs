@@ -1,18 +1,50 @@
-//! Real programs, as small applications use them: what each finds, and what it does.
+//! Real programs, as small applications use them: what each finds, and what it does. Five are
+//! here, which replays were made with; those that they are judged by are in `bench/programs.toml`.
+
+use anyhow::{Context as _, Result};
+use serde::Deserialize;
 
 /// A program in a folder of its own.
+#[derive(Deserialize)]
 pub(crate) struct Program {
-    pub(crate) name: &'static str,
-    /// What must be installed, by the names that `cargo xtask packages` knows.
-    pub(crate) needs: &'static str,
+    pub(crate) name: String,
+    /// What must be installed, by the names that `cargo xtask packages` knows or of commands.
+    pub(crate) needs: Vec<String>,
     /// Makes what it finds, in the working folder.
-    pub(crate) prepare: &'static str,
+    pub(crate) prepare: String,
     /// What is recorded and timed, in the working folder.
-    pub(crate) command: &'static str,
+    pub(crate) command: String,
 }
 
-pub(crate) const PROGRAMS: [Program; 5] = [
-    Program {
+/// The programs of others, as the file has them.
+#[derive(Deserialize)]
+struct Listed {
+    program: Vec<Program>,
+}
+
+/// All programs.
+pub(crate) fn all() -> Result<Vec<Program>> {
+    let listed: Listed = toml::from_str(include_str!("../../../../bench/programs.toml"))
+        .context("bench/programs.toml")?;
+    let own = OWN.iter().map(|own| Program {
+        name: own.name.to_owned(),
+        needs: vec![own.needs.to_owned()],
+        prepare: own.prepare.to_owned(),
+        command: own.command.to_owned(),
+    });
+    Ok(own.chain(listed.program).collect())
+}
+
+/// A program of the five.
+struct Own {
+    name: &'static str,
+    needs: &'static str,
+    prepare: &'static str,
+    command: &'static str,
+}
+
+const OWN: [Own; 5] = [
+    Own {
         name: "PHP writing a log",
         needs: "php",
         prepare: "cat > append.php <<'END'\n\
@@ -24,7 +56,7 @@ pub(crate) const PROGRAMS: [Program; 5] = [
                   END",
         command: "php append.php",
     },
-    Program {
+    Own {
         name: "sqlite3 shell",
         needs: "sqlite3",
         prepare: "sqlite3 shop.db 'CREATE TABLE orders (id INTEGER PRIMARY KEY, text)'\n\
@@ -34,7 +66,7 @@ pub(crate) const PROGRAMS: [Program; 5] = [
                   done > statements.sql",
         command: "sqlite3 shop.db < statements.sql > out",
     },
-    Program {
+    Own {
         name: "git clone",
         needs: "git",
         prepare: "mkdir source && cd source && git init -q -b main .\n\
@@ -44,7 +76,7 @@ pub(crate) const PROGRAMS: [Program; 5] = [
                   git add . && git -c user.name=x -c user.email=x@x commit -q -m all",
         command: "git clone -q --no-hardlinks source copy",
     },
-    Program {
+    Own {
         name: "tar of a source tree",
         needs: "tar",
         prepare: "for n in $(seq 1500); do\n\
@@ -52,7 +84,7 @@ pub(crate) const PROGRAMS: [Program; 5] = [
                   done",
         command: "tar cf tree.tar tree",
     },
-    Program {
+    Own {
         name: "a Django view",
         needs: "django",
         prepare: DJANGO,
@@ -93,3 +125,21 @@ with sqlite3.connect("visits.db") as db:
     db.execute("CREATE TABLE visits (id INTEGER PRIMARY KEY, count INTEGER)")
     db.executemany("INSERT INTO visits VALUES (?, 0)", [(n,) for n in range(10)])
 END"#;
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn all_programs_can_be_read_and_have_names() {
+        let programs = all().unwrap();
+        assert!(programs.len() >= 25);
+        let names: HashSet<&str> = programs.iter().map(|program| program.name.as_str()).collect();
+        assert_eq!(names.len(), programs.len());
+        assert!(programs.iter().all(|program| !program.needs.is_empty()));
+    }
+}

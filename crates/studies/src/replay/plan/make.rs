@@ -3,14 +3,16 @@
 use std::collections::{HashMap, HashSet};
 use std::ffi::CString;
 
-use trace::{Call, FileKind, Op, OverheadNs};
+use trace::{Call, FileKind, OverheadNs};
 
 use super::initial_state::{File, FileNumber, InitialState, Initially};
+use super::matters;
 use super::order::{Object, Order, StepOf, ThreadNumber, Use};
 use super::paths::{below, harmless_target, is_safe};
 use super::program::{Act, Facts, Initial, InitialKind, Kind, PathNumber, Program, Slot, fill_of};
 use super::recording::{Event, EventKind, OpenNumber, Other, Recorded, Recording};
-use super::replay_threads::replay_threads;
+use super::replay_threads::{computing, replay_threads};
+use super::shortest::shortest;
 use super::threads::{Overhead, Threads};
 
 /// More files and folders than this are not made for each slice.
@@ -65,10 +67,12 @@ pub(super) struct PlanBuilder<'r> {
     pub(super) facts: Facts,
     /// Open files below the folder.
     pub(super) open: HashMap<OpenNumber, Open>,
-    order: Order,
+    pub(super) order: Order,
     /// Whether there are several threads at all.
     pub(super) is_ordered: bool,
-    under_way: HashMap<u32, Planned>,
+    pub(super) under_way: HashMap<u32, Planned>,
+    /// When something was last read from each pipe, and by which step.
+    pub(super) emptied: HashMap<OpenNumber, (u64, StepOf)>,
     /// Those below the folder.
     paths: Vec<CString>,
     path_numbers: HashMap<Vec<u8>, PathNumber>,
@@ -95,6 +99,7 @@ impl<'r> PlanBuilder<'r> {
             order: Order::default(),
             is_ordered: recording.threads > 1,
             under_way: HashMap::new(),
+            emptied: HashMap::new(),
             paths: Vec::new(),
             path_numbers: HashMap::new(),
             slots: 0,
@@ -201,44 +206,13 @@ impl<'r> PlanBuilder<'r> {
         }
     }
 
-    /// A call that is not replayed may have waited for another thread.
-    fn waited(&mut self, recorded: &Recorded, thread: ThreadNumber) {
-        let call = &recorded.call;
-        let mut after = Vec::new();
-        if !self.is_ordered {
-            return;
-        }
-        if let Some(pipe) = self.pipe(recorded, false) {
-            self.order.before(thread, &[(Object::Pipe(pipe), Use::Shared)], &mut after);
-        } else if call.op == Op::Wait && call.result > 0 {
-            let child = self.threads.find(call.result as u32);
-            after.extend(child.map(|child| self.threads.latest(child)));
-            self.order.only_new(thread, &mut after);
-            self.threads.forget(call.result as u32);
-        }
-        if !after.is_empty() {
-            self.threads.pass(thread, call.began_ns);
-            self.threads.woken(thread, call.ended_ns(), &after);
-        }
-    }
-
-    /// The pipe that a call writes to or reads from.
-    fn pipe(&self, recorded: &Recorded, writing: bool) -> Option<u32> {
-        let open = match (recorded.call.op, writing) {
-            (Op::Write, true) | (Op::Read | Op::Splice, false) => recorded.file?,
-            (Op::Splice | Op::Sendfile, true) => recorded.other?,
-            _ => return None,
-        };
-        let (pipe, writes) = self.recording.pipes.get(&open)?;
-        (*writes == writing).then_some(*pipe)
-    }
-
     fn other(&mut self, other: Other, Event { at_ns, what: event }: Event) {
         match other {
-            Other::Fork { parent, child } => {
+            Other::Fork { parent, child, thread } => {
                 let maker = self.threads.find(parent);
                 self.threads.forget(child);
                 let made = self.threads.number(child, at_ns);
+                self.threads.get_mut(made).is_leader = !thread;
                 if let Some(maker) = maker {
                     let step = self.threads.pass(maker, at_ns);
                     self.threads.begins_after(made, step);
@@ -254,6 +228,7 @@ impl<'r> PlanBuilder<'r> {
                     own.ended = true;
                 }
             }
+            Other::Woken { thread, by, since_ns } => self.woken(thread, by, [since_ns, at_ns]),
             Other::Looked { path, kind, bytes, compressed, mode, target } => {
                 let Some(path) = self.inside(path) else { return };
                 match kind {
@@ -289,11 +264,11 @@ impl<'r> PlanBuilder<'r> {
                 let act = (Act::Close { slot }, 0);
                 self.threads.call(thread, ([began_ns; 2], Overhead::default()), act, &after);
                 self.forget(*number);
-            } else if let Some((pipe, true)) = recording.pipes.get(number)
+            } else if let Some(pipe) = recording.pipes.get(number).and_then(|ends| ends.written)
                 && self.is_ordered
             {
                 let step = self.threads.pass(thread, at_ns);
-                self.order.after(step, &[(Object::Pipe(*pipe), Use::Alone)]);
+                self.order.after(step, &[(Object::Pipe(pipe), Use::Alone)]);
             }
         }
     }
@@ -337,6 +312,7 @@ impl<'r> PlanBuilder<'r> {
 
     fn finish(mut self) -> Result<Program, String> {
         let recording = self.recording;
+        let ended: Vec<bool> = self.threads.all_mut().iter().map(|thread| thread.ended).collect();
         for number in 0..self.threads.all_mut().len() {
             if !self.threads.get_mut(number).ended {
                 self.threads.pass(number, recording.until_ns);
@@ -370,7 +346,12 @@ impl<'r> PlanBuilder<'r> {
             finish_step(&mut step.act, alone, &files);
         }
         let cpu_ns = recording.summary.user_ns + recording.summary.system_ns;
-        let (replay_threads, signals) = replay_threads(threads, cpu_ns)?;
+        let computing = computing(&threads, cpu_ns);
+        let is_whole = |number: usize| recording.header.attached || ended[number] && number == 0;
+        matters::wait_with_others(&mut threads, &computing);
+        matters::cut(&mut threads, is_whole);
+        self.facts.shortest = shortest(&threads, &computing);
+        let (replay_threads, signals) = replay_threads(threads, &computing)?;
         Ok(Program {
             replay_threads,
             paths: self.paths,
@@ -389,6 +370,9 @@ impl<'r> PlanBuilder<'r> {
         let overhead_ns = busiest.unwrap_or_default().max(0).unsigned_abs();
         self.facts.recorded_ns = recorded_ns.saturating_sub(overhead_ns);
         self.facts.stretch_ns = until_ns.saturating_sub(overhead_ns);
+        self.facts.sees_wakers = self.recording.header.sees_wakers;
+        self.facts.ring_operations = self.recording.ring_operations;
+        self.facts.mapped_pages = self.recording.mapped_pages;
         let files_ns = self.facts.files_ns.saturating_add_signed(-self.within_ns);
         self.facts.files_ns = files_ns.min(self.facts.stretch_ns);
     }

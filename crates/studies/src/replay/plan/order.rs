@@ -39,8 +39,8 @@ pub(super) enum Object {
     Open(OpenNumber),
     /// Its position.
     Position(OpenNumber),
-    /// What is in a pipe.
-    Pipe(u32),
+    /// What is in a pipe, or on its way through a socket.
+    Pipe(OpenNumber),
 }
 
 /// How a call uses what it meets others at.

@@ -242,8 +242,17 @@ pub(crate) enum InitialKind {
     },
 }
 
+/// A replay whose calls take no time.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Shortest {
+    /// How long it takes.
+    pub(crate) ns: f64,
+    /// For how much of that it waits for what is not known.
+    pub(crate) asleep_ns: f64,
+}
+
 /// What the recording was like.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Facts {
     /// How long all of it took, without the recorder's toll.
     pub(crate) recorded_ns: u64,
@@ -251,6 +260,13 @@ pub(crate) struct Facts {
     pub(crate) stretch_ns: u64,
     /// In so much of that some thread was in a call that is replayed, at the most.
     pub(crate) files_ns: u64,
+    /// What is left of it when calls take no time.
+    pub(crate) shortest: Shortest,
+    /// Whether it is known which thread woke another one.
+    pub(crate) sees_wakers: bool,
+    /// Operations on `io_uring`, and pages of mapped files that came from a device.
+    pub(crate) ring_operations: u64,
+    pub(crate) mapped_pages: u64,
     /// Calls that are replayed.
     pub(crate) calls: u64,
     /// What they write.

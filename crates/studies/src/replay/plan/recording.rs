@@ -32,10 +32,13 @@ pub(crate) struct Recording {
     pub(crate) others: Vec<Other>,
     /// The open files that something closed for good, by which they are gone.
     pub(crate) closed: HashMap<EventKind, Vec<OpenNumber>>,
-    /// Both ends of pipes: the number of the pipe, and whether this is the end to write to.
-    pub(crate) pipes: HashMap<OpenNumber, (u32, bool)>,
+    /// The ends of pipes and of socket pairs.
+    pub(crate) pipes: HashMap<OpenNumber, Ends>,
     /// What was open before, in the order in which it was used first.
     pub(crate) inherited: HashMap<OpenNumber, Inherited>,
+    /// Operations on `io_uring`, and pages of mapped files that came from a device.
+    pub(crate) ring_operations: u64,
+    pub(crate) mapped_pages: u64,
     paths: Vec<Arc<[u8]>>,
     /// What paths were found to be, if anyone looked.
     kinds: HashMap<PathNumber, FileKind>,
@@ -70,6 +73,8 @@ pub(crate) enum Other {
     Fork {
         parent: u32,
         child: u32,
+        /// Whether it is a thread of the parent's process.
+        thread: bool,
     },
     Exec {
         thread: u32,
@@ -78,6 +83,12 @@ pub(crate) enum Other {
         thread: u32,
         user_ns: u64,
         system_ns: u64,
+    },
+    /// A thread that had slept since then was woken by another.
+    Woken {
+        thread: u32,
+        by: u32,
+        since_ns: u64,
     },
     /// What a path was found to be.
     Looked {
@@ -90,6 +101,13 @@ pub(crate) enum Other {
         mode: u16,
         target: Option<PathNumber>,
     },
+}
+
+/// What is read from an open file and written to it, each by the open file that it is read from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ends {
+    pub(crate) read: Option<OpenNumber>,
+    pub(crate) written: Option<OpenNumber>,
 }
 
 /// A file that was open before.
@@ -171,7 +189,7 @@ struct Gathered {
     calls: Vec<Recorded>,
     others: Vec<(u64, Other)>,
     closed: HashMap<EventKind, Vec<OpenNumber>>,
-    pipes: HashMap<OpenNumber, (u32, bool)>,
+    pipes: HashMap<OpenNumber, Ends>,
     inherited: HashMap<OpenNumber, Inherited>,
     /// What is open.
     open: HashMap<OpenNumber, Weak<OpenFile>>,
@@ -184,6 +202,8 @@ struct Gathered {
     users: HashMap<PathId, u32>,
     began_in: Option<PathNumber>,
     unseen_programs: u64,
+    ring_operations: u64,
+    mapped_pages: u64,
     until_ns: u64,
     /// The latest time that was met.
     at_ns: u64,
@@ -200,8 +220,16 @@ impl Gathered {
     }
 
     fn take(&mut self, entry: &Entry) {
-        if let Entry::Unseen { kind: Unseen::Programs, count } = entry {
-            self.unseen_programs = self.unseen_programs.saturating_add(*count);
+        if let Entry::Unseen { kind, count } = entry {
+            let sum = match kind {
+                Unseen::Programs => Some(&mut self.unseen_programs),
+                Unseen::IoUring => Some(&mut self.ring_operations),
+                Unseen::MappedPages => Some(&mut self.mapped_pages),
+                Unseen::Namespaces | Unseen::Paths | Unseen::Calls => None,
+            };
+            if let Some(sum) = sum {
+                *sum = sum.saturating_add(*count);
+            }
         }
         let is_full = self.calls.len() >= CALLS_MAX
             || self.others.len() >= CALLS_MAX
@@ -220,8 +248,9 @@ impl Gathered {
                     self.call(call, followed);
                 }
             }
-            Entry::Fork { at_ns, parent, child, .. } => {
-                self.other(*at_ns, Other::Fork { parent: *parent, child: *child });
+            Entry::Fork { at_ns, parent, child, thread, .. } => {
+                let (parent, child, thread) = (*parent, *child, *thread);
+                self.other(*at_ns, Other::Fork { parent, child, thread });
             }
             Entry::Exec { at_ns, thread, .. } => {
                 self.other(*at_ns, Other::Exec { thread: *thread });
@@ -231,6 +260,10 @@ impl Gathered {
                 let (thread, user_ns, system_ns) = (*thread, *user_ns, *system_ns);
                 self.other(*at_ns, Other::Exit { thread, user_ns, system_ns });
                 self.look_for_closed(EventKind::Other(self.others.len() as u32 - 1));
+            }
+            Entry::Woken { at_ns, thread, by, slept_ns } => {
+                let (thread, by, since_ns) = (*thread, *by, at_ns.saturating_sub(*slept_ns));
+                self.other(*at_ns, Other::Woken { thread, by, since_ns });
             }
             Entry::File(facts) => self.looked(facts),
             Entry::Inherited { fd: WORKING_FOLDER, path, .. } if self.began_in.is_none() => {
@@ -271,9 +304,11 @@ impl Gathered {
         for open in followed.made.iter().flatten() {
             self.open.insert(open.number as u32, Arc::downgrade(open));
         }
-        if let (trace::Op::Pipe, Some(reads), Some(writes)) = (call.op, made, end) {
-            self.pipes.insert(reads, (reads, false));
-            self.pipes.insert(writes, (reads, true));
+        if let (Some(one), Some(other)) = (made, end) {
+            let goes_both_ways = call.op == trace::Op::Socketpair;
+            let back = goes_both_ways.then_some(other);
+            self.pipes.insert(one, Ends { read: Some(one), written: back });
+            self.pipes.insert(other, Ends { read: back, written: Some(one) });
         }
         // One that is empty means the descriptor beside it.
         let is_named = call
@@ -366,6 +401,8 @@ impl Gathered {
             closed: self.closed,
             pipes: self.pipes,
             inherited: self.inherited,
+            ring_operations: self.ring_operations,
+            mapped_pages: self.mapped_pages,
             paths: self.paths,
             kinds: self.kinds,
             began_in: self.began_in,

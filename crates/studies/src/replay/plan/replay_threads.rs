@@ -14,9 +14,9 @@ pub(super) const REPLAY_THREADS_MAX: usize = 256;
 /// In words, where there were too many threads at once.
 pub(super) fn replay_threads(
     mut threads: Vec<Thread>,
-    cpu_ns: u64,
+    computing: &[f32],
 ) -> Result<(Vec<ReplayThread>, usize), String> {
-    for (thread, computing) in computing(&threads, cpu_ns).into_iter().enumerate() {
+    for (thread, computing) in computing.iter().copied().enumerate() {
         threads[thread].steps[0].act = Act::Begin { computing };
     }
     let signals = number_signals(&mut threads);
@@ -77,7 +77,7 @@ fn number_signals(threads: &mut [Thread]) -> usize {
 
 /// The share of each thread's thinking that was computing; of those whose processor time was
 /// not told, what the others leave of all there was.
-fn computing(threads: &[Thread], cpu_ns: u64) -> Vec<f32> {
+pub(super) fn computing(threads: &[Thread], cpu_ns: u64) -> Vec<f32> {
     let own = |thread: &Thread| {
         let [user_ns, system_ns] = thread.cpu_ns?;
         Some(user_ns + system_ns.saturating_sub(thread.in_calls_ns.min(system_ns)))
@@ -118,7 +118,7 @@ mod tests {
 
     #[test]
     fn threads_that_lived_one_after_the_other_share_a_lane() {
-        let (replay_threads, signals) = replay_threads(three().into_all(), 0).unwrap();
+        let (replay_threads, signals) = replay_threads(three().into_all(), &[1.0; 3]).unwrap();
         let steps: Vec<usize> =
             replay_threads.iter().map(|replay_thread| replay_thread.steps.len()).collect();
         assert_eq!((steps, signals), (vec![5, 4], 4));

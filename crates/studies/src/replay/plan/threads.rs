@@ -38,6 +38,10 @@ pub(super) struct Thread {
     /// Processor time, where it was told: outside the kernel, and within.
     pub(super) cpu_ns: Option<[u64; 2]>,
     pub(super) ended: bool,
+    /// Whether it is the first of its process.
+    pub(super) is_leader: bool,
+    /// The steps after which it waited for another thread.
+    pub(super) before_waits: Vec<usize>,
 }
 
 impl Thread {
@@ -64,12 +68,26 @@ impl Thread {
             overhead_ns: 0,
             cpu_ns: None,
             ended: false,
+            is_leader: true,
+            before_waits: Vec::new(),
         }
     }
 
     /// When the last step ended.
     pub(super) fn ended_ns(&self) -> u64 {
         self.last_ns
+    }
+
+    /// Keeps so many steps, and so much of what they come after.
+    pub(super) fn cut(&mut self, steps: usize, edges: usize) {
+        if steps == 0 {
+            self.steps[0].waits_end = 0;
+        }
+        let steps = steps.max(1);
+        self.steps.truncate(steps);
+        self.ends.truncate(steps);
+        self.after.truncate(edges);
+        self.last_ns = self.ends.last().copied().unwrap_or(self.began_ns);
     }
 
     /// The time since the last step as thinking, without the toll in it.
@@ -164,6 +182,7 @@ impl Threads {
 
     /// Something that others may wait for.
     pub(super) fn pass(&mut self, thread: ThreadNumber, at_ns: u64) -> StepOf {
+        let at_ns = at_ns.max(self.all[thread].last_ns);
         let think_ns = self.all[thread].think(at_ns, 0);
         self.step(thread, at_ns, Step { think_ns, ..PASS }, &[])
     }
@@ -172,8 +191,9 @@ impl Threads {
     pub(super) fn woken(&mut self, thread: ThreadNumber, ended_ns: u64, after: &[StepOf]) {
         let last_ns = self.all[thread].last_ns;
         let woken_ns = after.iter().map(|step| self.all[step.thread].ends[step.step]).max();
-        let since_ns = woken_ns.unwrap_or(last_ns).clamp(last_ns, ended_ns.max(last_ns));
-        let think_ns = ended_ns.saturating_sub(since_ns);
+        let ended_ns = ended_ns.max(last_ns);
+        let since_ns = woken_ns.unwrap_or(last_ns).clamp(last_ns, ended_ns);
+        let think_ns = ended_ns - since_ns;
         self.all[thread].thought_ns += think_ns;
         self.step(thread, ended_ns, Step { think_ns, waits_first: true, ..PASS }, after);
     }

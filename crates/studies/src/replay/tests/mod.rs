@@ -57,6 +57,7 @@ impl TestTrace {
             sees_waiting: true,
             sees: trace::Sees::default(),
             operations: None,
+            sees_wakers: false,
             overhead_ns,
             overhead_within_ns: OverheadNs::default(),
             named: None,

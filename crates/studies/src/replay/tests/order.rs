@@ -146,3 +146,28 @@ fn thinking_is_shorter_where_a_wait_of_the_recording_is_none() {
         assert!((tally.spared as f64 - ticks).abs() <= 2.0, "{waited_ns}: {tally:?}");
     }
 }
+
+/// Fails where a thread that waited for another one thinks for as long as it waited.
+#[test]
+fn waiting_for_another_thread_is_no_thinking_where_it_is_known() {
+    let wait = Duration::from_millis(40);
+    for is_known in [true, false] {
+        let mut told = TestTrace::new();
+        let mine = told.open(MAIN, "mine", MAKES);
+        told.fork(MAIN, 102);
+        told.fds.insert(102, 20);
+        let theirs = told.open(102, "theirs", MAKES);
+        let since_ns = told.now_ns;
+        let took_ns = wait.as_nanos() as u64;
+        told.call(Call { fd: theirs, took_ns, ..Call::new(102, Op::Fsync) });
+        if is_known {
+            let (at_ns, thread, by) = (told.now_ns + 100, MAIN, 102);
+            told.push(&Entry::Woken { at_ns, thread, by, slept_ns: at_ns - since_ns });
+        }
+        told.pause(Duration::from_micros(1));
+        told.write(MAIN, mine, 10);
+        let facts = told.program().facts;
+        let shortest = Duration::from_nanos(facts.shortest.ns as u64);
+        assert_eq!(shortest < wait / 2, is_known, "{facts:?}");
+    }
+}

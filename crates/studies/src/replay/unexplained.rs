@@ -1,0 +1,76 @@
+//! Whether a replay has what takes the program's time. Where it lacks a part, its answer would be
+//! about the rest.
+
+use units::{count, percent};
+
+use super::plan::program::Facts;
+
+/// A share of the recorded time that may be missing without a word.
+const MISSING_MAX: f64 = 0.02;
+/// What a page of a mapped file may take that is read from a device.
+const PAGE_NS: f64 = 100_000.0;
+
+/// Why a replay says nothing of the program's time, if so.
+pub(super) fn untrusted(facts: &Facts) -> Option<String> {
+    let stretch_ns = facts.stretch_ns.max(1) as f64;
+    let pages_share = facts.mapped_pages as f64 * PAGE_NS / stretch_ns;
+    if facts.ring_operations > 0 {
+        return Some(format!(
+            "{} operations of the program went through io_uring, which is not replayed",
+            count(facts.ring_operations)
+        ));
+    }
+    if pages_share > MISSING_MAX {
+        return Some(format!(
+            "the program read {} pages of mapped files from the device, which is not replayed",
+            count(facts.mapped_pages)
+        ));
+    }
+    let files = facts.files_ns as f64 / stretch_ns;
+    let replayed = (1.0 - facts.shortest.ns / stretch_ns).clamp(0.0, files);
+    let missing = (files - replayed).min(facts.shortest.asleep_ns / stretch_ns);
+    (missing > MISSING_MAX).then(|| {
+        let advice =
+            if facts.sees_wakers { "" } else { "; record it as root, so that eBPF can see that" };
+        format!(
+            "file calls take {} of the recorded time, but a replay can save no more than {}: it is \
+             not known what threads waited for meanwhile{advice}",
+            percent(files),
+            percent(replayed)
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::super::plan::program::Shortest;
+    use super::*;
+
+    fn facts(files_ns: u64, ns: f64, asleep_ns: f64) -> Facts {
+        let shortest = Shortest { ns, asleep_ns };
+        Facts { stretch_ns: 1_000_000_000, files_ns, shortest, ..Facts::default() }
+    }
+
+    /// Fails where time that is only waited for is taken for time that files do not take.
+    #[test]
+    fn sleep_beside_file_calls_is_no_verdict_and_computing_is_one() {
+        let why = untrusted(&facts(900_000_000, 950e6, 900e6)).unwrap();
+        assert!(why.starts_with("file calls take 90% of the recorded time"), "{why}");
+        assert!(why.contains("no more than 5%") && why.contains("eBPF"), "{why}");
+        // Another thread computes meanwhile, or all of it is replayed.
+        assert_eq!(untrusted(&facts(900_000_000, 950e6, 0.0)), None);
+        assert_eq!(untrusted(&facts(900_000_000, 100e6, 100e6)), None);
+    }
+
+    #[test]
+    fn what_is_not_seen_is_said() {
+        let ring = Facts { ring_operations: 1200, ..facts(0, 1e9, 0.0) };
+        assert!(untrusted(&ring).unwrap().starts_with("1,200 operations"));
+        let [few, many] =
+            [100, 1000].map(|pages| Facts { mapped_pages: pages, ..facts(0, 1e9, 0.0) });
+        assert_eq!(untrusted(&few), None);
+        assert!(untrusted(&many).unwrap().contains("1,000 pages of mapped files"));
+    }
+}
