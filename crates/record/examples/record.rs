@@ -31,7 +31,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         timing
     })?;
     let trace = TraceWriter::new(File::create(first)?, &recorder.header(&program, false))?;
-    let recorded = recorder.record(&mut command, trace, |_| {})?;
-    println!("{} calls by {:?}", recorded.calls, recorder.mechanism());
+    let outcome = recorder.record(&mut command, trace, |_| {})?;
+    println!("{} calls by {:?}", outcome.calls, recorder.mechanism());
     Ok(())
 }

@@ -1,6 +1,8 @@
 //! Packages for Debian and for Fedora and its kin, of the tree that is staged. What goes where is in
 //! `crates/iotoll/Cargo.toml`.
 
+use std::process::Command;
+
 use anyhow::Result;
 use xtask::process::{self, cargo};
 
@@ -21,6 +23,10 @@ pub(crate) fn deb(release: &Release, target: &Target) -> Result<Outcome> {
 
 pub(crate) fn rpm(release: &Release, target: &Target) -> Result<Outcome> {
     install_tools::cargo_tool("cargo-generate-rpm")?;
+    // cargo-deb compresses manual pages itself, and the tarball has them as they are.
+    let mut compress = Command::new("gzip");
+    compress.args(["--recursive", "--best", "--no-name"]);
+    process::succeed(compress.arg(release.out.join("stage/usr/share/man")))?;
     let mut command = cargo(&["generate-rpm", "--package", "crates/iotoll"]);
     command.args(["--arch", target.machine, "--auto-req", "disabled"]);
     command.args(["--payload-compress", "xz", "--source-date", &release.epoch, "--output"]);
