@@ -62,8 +62,8 @@ impl Measured<'_> {
     fn range(&self, figure: &str) -> Option<Range> {
         let ArmResult { time_per_op_ns, operations, io, .. } = self.result;
         let latency = time_per_op_ns.filter(|_| *operations > 0)?;
-        let per_op = |total: u64| Some(Range::exactly(total as f64 / *operations as f64));
-        match figure {
+        let per_op = |total: u64| Range::exactly(total as f64 / *operations as f64);
+        Some(match figure {
             "time" => self.mean(self.result.typical_ns?, |slices| {
                 let logs: Vec<f64> = slices.iter().map(|slice| slice.score_ns().ln()).collect();
                 stats::trimmed_mean(&logs).map(f64::exp)
@@ -75,7 +75,7 @@ impl Measured<'_> {
             "p90" => self.quantile(latency.p90, 0.9),
             "p99" => self.quantile(latency.p99, 0.99),
             "p999" => self.quantile(latency.p999, 0.999),
-            "max" => Some(Range::exactly(latency.max)),
+            "max" => Range::exactly(latency.max),
             "cpu" => self.mean(
                 self.result.cpu_ns_per_op.user + self.result.cpu_ns_per_op.system,
                 |slices| {
@@ -94,9 +94,9 @@ impl Measured<'_> {
                     })
                 })
             }),
-            "failed" => self.failed(),
-            own => self.own(own),
-        }
+            "failed" => self.failed()?,
+            own => self.own(own)?,
+        })
     }
 
     /// All of its slices that count.
@@ -113,7 +113,7 @@ impl Measured<'_> {
         let shares = |slices: &[&Slice]| {
             per_operation(slices, |slice| slice.outcome.failed.unwrap_or_default() as f64)
         };
-        self.mean(shares(&self.slices().collect::<Vec<_>>())?, shares)
+        Some(self.mean(shares(&self.slices().collect::<Vec<_>>())?, shares))
     }
 
     /// A figure of the study's own.
@@ -131,23 +131,23 @@ impl Measured<'_> {
         if matches!(figure.fold, Fold::Max | Fold::Sum) {
             return Some(Range::exactly(value * scale));
         }
-        self.mean(value * scale, |slices| {
+        Some(self.mean(value * scale, |slices| {
             figures::folded(slices.iter().copied(), figure).map(|value| value * scale)
-        })
+        }))
     }
 
     /// A value that each stretch tells, with the interval that they leave it.
-    fn mean(&self, value: f64, of: impl Fn(&[&Slice]) -> Option<f64>) -> Option<Range> {
+    fn mean(&self, value: f64, of: impl Fn(&[&Slice]) -> Option<f64>) -> Range {
         let each = self.stretches.iter().filter_map(|stretch| {
             let own: Vec<&Slice> =
                 stretch.iter().copied().filter(|slice| slice.arm == self.index).collect();
             if own.is_empty() { None } else { of(&own) }
         });
-        Some(range(value, &each.collect::<Vec<_>>(), self.run.plan.error_rate))
+        range(value, &each.collect::<Vec<_>>(), self.run.plan.error_rate)
     }
 
     /// A percentile; where a stretch has too few operations for it, the next is added.
-    fn quantile(&self, value: f64, q: f64) -> Option<Range> {
+    fn quantile(&self, value: f64, q: f64) -> Range {
         let mut each = Vec::new();
         let mut gathered: Vec<&Latencies> = Vec::new();
         for stretch in self.stretches {
@@ -159,7 +159,7 @@ impl Measured<'_> {
                 each.push(all.quantile(q) * self.run.floor.tick_ns);
             }
         }
-        Some(range(value, &each, self.run.plan.error_rate))
+        range(value, &each, self.run.plan.error_rate)
     }
 }
 

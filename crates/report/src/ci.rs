@@ -98,7 +98,7 @@ impl Gate<'_> {
             let lost = diff.lost().count();
             let lost = match lost {
                 0 => String::new(),
-                _ => format!("; {} of the baseline not measured", lost),
+                _ => format!("; {lost} of the baseline not measured"),
             };
             format!(
                 "{} of {} combinations are slower than {BASELINE} by more than {}{lost}",

@@ -15,7 +15,7 @@ pub fn limits(limits: &[Limited], width: Width) -> String {
     let mut table =
         Table::new([Cell::new(""), Cell::new("limit"), Cell::new("measured"), Cell::new("")]);
     for limited in limits {
-        let cells = [&limited.id, &limited.limit, &measured(limited)].map(|text| Cell::new(text));
+        let cells = [&limited.id, &limited.limit, &measured(limited)].map(Cell::new);
         table.add_row(cells.into_iter().chain([judgement(limited.judgement)]));
     }
     if table.width() <= width {

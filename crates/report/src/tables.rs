@@ -62,9 +62,9 @@ impl Tables {
         let mut out = heading(&self.title);
         out.extend(self.lead.iter().map(|text| paragraph("", "", text, prose)));
         for section in self.shown() {
-            let mut table = Table::new(section.heads.iter().map(|head| Cell::new(head)));
+            let mut table = Table::new(section.heads.iter().map(Cell::new));
             for row in &section.rows {
-                table.add_row(row.iter().map(|cell| Cell::new(cell)));
+                table.add_row(row.iter().map(Cell::new));
             }
             table.align_right(1..section.heads.len());
             out += &format!("\n{}{}", heading(&section.title), table.flush());

@@ -69,7 +69,7 @@ pub fn entries(mut bytes: &[u8], command_of: CommandOf) -> Option<Bill> {
         bill_builder.take(&entry);
         count += 1;
     }
-    let (mut bill, uses) = bill_builder.finish(None, 0);
+    let (mut bill, uses, _) = bill_builder.finish(None, 0);
     bill.patterns = patterns::find(&bill, &uses, command_of);
     for pattern in &bill.patterns {
         assert!((0.0..=1.0).contains(&pattern.share), "{pattern:?}");

@@ -21,7 +21,7 @@ impl Judged {
     }
 }
 
-/// A run against a baseline, with JUnit's XML and GitHub's annotations.
+/// A run against a baseline, with `JUnit`'s XML and `GitHub`'s annotations.
 fn judged(kept: &Kept, more: &[&str]) -> Judged {
     let file = kept.file("judged.xml");
     let _ = fs::remove_file(&file);

@@ -172,7 +172,8 @@ fn record(shared: &mut Shared, steps: &[Step]) -> io::Result<Vec<u8>> {
     let header = trace::fuzz::header();
     let mut trace = Vec::new();
     let writer = TraceWriter::new(&mut trace, &header).map_err(io::Error::other)?;
-    let (mut recording, mut tree) = (Recording::new(writer), Tree::of(FIRST));
+    let (mut recording, mut tree) =
+        (Recording::new(writer, trace::Sees::default()), Tree::of(FIRST));
     recording.hold(FIRST)?;
     for step in steps {
         match step {

@@ -99,7 +99,9 @@ pub(super) fn text(sections: &[Section<'_>], width: Width, room: Room) -> String
     let mut untold: Vec<&str> = Vec::new();
     for (number, (section, &shown)) in sections.iter().zip(&shown).enumerate() {
         let rest = &section.entries[shown..];
-        rest.iter().for_each(|entry| push_new(&mut untold, entry.name.as_str()));
+        for entry in rest {
+            push_new(&mut untold, entry.name.as_str());
+        }
         if shown == 0 {
             continue;
         }

@@ -75,8 +75,8 @@ fn ends(arm: &ArmTrend) -> (f64, f64) {
 
 fn draw(arm: &ArmTrend, y: f64) -> Markup {
     let (least, most) = ends(arm);
-    let last = arm.runs.len().saturating_sub(1).max(1) as f64;
-    let across = |run: usize| run as f64 / last;
+    let end = arm.runs.len().saturating_sub(1).max(1) as f64;
+    let across = |run: usize| run as f64 / end;
     // A margin keeps dots from the edges.
     let down = |ns: f64| {
         let share = if most > least { (ns / least).ln() / (most / least).ln() } else { 0.5 };
@@ -95,7 +95,7 @@ fn draw(arm: &ArmTrend, y: f64) -> Markup {
     }
     if let Some(change) = arm.changes.last() {
         levels.extend([[across(from), down(change.after_ns)], [1.0, down(change.after_ns)]]);
-        drawn.push(path("median", line(levels.into_iter())));
+        drawn.push(path("median", line(levels)));
     }
     marks.push(plot(y, HEIGHT, drawn));
     marks

@@ -18,11 +18,11 @@ pub fn tables(bill: &Bill) -> Tables {
     let kinds = bill.kinds.iter().map(|kind| {
         let place = kind.folder.as_ref().map_or(String::new(), |path| folder(bill, path));
         let name = kind.kind.doing(kind.cost.mostly_waits()).to_owned();
-        cells(name, Figures::of(&kind.cost), &place)
+        cells(&name, Figures::of(&kind.cost), &place)
     });
     let folders = bill.folders.iter().map(|cost| {
         let mostly = cost.most.doing(cost.most_waits);
-        cells(folder(bill, &cost.path), Figures::of(&cost.cost), mostly)
+        cells(&folder(bill, &cost.path), Figures::of(&cost.cost), mostly)
     });
     let files = bill.top_files.iter().map(|file| {
         vec![
@@ -53,9 +53,9 @@ pub fn tables(bill: &Bill) -> Tables {
     }
 }
 
-fn cells(name: String, figures: Figures, last: &str) -> Vec<String> {
+fn cells(name: &str, figures: Figures, last: &str) -> Vec<String> {
     vec![
-        printable(&name).into_owned(),
+        printable(name).into_owned(),
         count(figures.calls),
         count(figures.failed),
         rough_size(figures.read_bytes),
