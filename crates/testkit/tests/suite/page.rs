@@ -7,6 +7,7 @@ use std::time::Duration;
 use analysis::analyse;
 use iotoll_testkit::{ArmBehaviour, SimulatedRunner, run};
 use model::analysis::{Advice, Drift};
+use model::matching::Matching;
 use model::plan::Plan;
 use model::run::Run;
 use report::html::picture::{self, Colours};
@@ -89,7 +90,7 @@ fn rounds_are_drawn_where_something_drifted_or_they_are_asked_for() {
     let sheet = || Sheet::Comparison { run: &run, analysis: &analysis };
     let drawn = |page: &str| visible(page).matches("-title\">Every round").count();
     assert_eq!(drawn(&page(&[sheet()])), 0);
-    assert_eq!(drawn(&page_with(&[sheet()], Rounds::All)), 2);
+    assert_eq!(drawn(&page_with(&[sheet()], Rounds::All, &Matching::default())), 2);
     let mut drifting = analysis.clone();
     drifting.arms[0].drift = Some(Drift { start_ns: 100.0, end_ns: 900.0, why: None });
     let page = page(&[Sheet::Comparison { run: &run, analysis: &drifting }]);
