@@ -1,7 +1,6 @@
 //! `iotoll record`: a command, recorded from its first call to its end.
 
 use std::ffi::OsString;
-use std::num::NonZeroU64;
 use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering};
@@ -66,12 +65,6 @@ pub(crate) struct RecordArgs {
     #[arg(long, value_name = "LIMIT", help_heading = heading::CI)]
     fail: Vec<Limit>,
 
-    /// Say how many operations the command does
-    ///
-    /// Limits per operation need it, as in --fail 'syncs > 3/op'.
-    #[arg(long, value_name = "N", help_heading = heading::CI)]
-    ops: Option<NonZeroU64>,
-
     /// Run this command, with its arguments
     #[arg(value_name = "COMMAND", required = true, trailing_var_arg = true)]
     #[arg(value_hint = ValueHint::CommandWithArguments)]
@@ -82,7 +75,7 @@ pub(crate) fn run(args: &RecordArgs) -> anyhow::Result<Exit> {
     let Some((program, arguments)) = args.command.split_first() else { return Ok(Exit::Usage) };
     let limits = Limits {
         limits: &args.fail,
-        operations: args.ops.map(|operations| operations.get() as f64),
+        operations: args.trace.ops.map(|operations| operations as f64),
     };
     limits.check()?;
     let mut command = Command::new(program);
