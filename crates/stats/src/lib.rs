@@ -1,7 +1,7 @@
 //! Pure functions over numbers: histograms, and comparisons that are decided from ten
 //! short runs. Depends on no other crate of the workspace; no clock, no I/O.
 //!
-//! The method of the comparisons is explained in `docs/statistics.md`, and
+//! The method of the comparisons is explained in `docs/statistics-appendix.md`, and
 //! what it promises is shown by simulation in `tests/suite/simulation`.
 //!
 //! ```

@@ -100,7 +100,7 @@ fn one_runs_interval_holds_another_runs_estimate() {
 }
 
 #[test]
-#[ignore = "prints the table in docs/statistics.md, in a minute"]
+#[ignore = "prints the table in docs/statistics-appendix.md, in a minute"]
 fn how_often_one_run_holds_another() {
     println!("pairs, saved runs, stretches: holds another run's estimate, median log width");
     for pairs in [1, 3, 12, 40] {

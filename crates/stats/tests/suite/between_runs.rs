@@ -107,7 +107,7 @@ fn two_runs_of_the_same_are_seldom_told_apart_and_a_change_is_found() {
 
 /// What the method withstands, and what it does not promise to.
 #[test]
-#[ignore = "prints the table in docs/statistics.md, in a minute"]
+#[ignore = "prints the table in docs/statistics-appendix.md, in a minute"]
 fn how_often_diffs_name_a_change() {
     println!("Diffs of two runs that name a change, {DIFFS} each: of the same, and 15% planted");
     let gaussian = [0.01, 0.02, 0.05].map(Between::Gaussian);

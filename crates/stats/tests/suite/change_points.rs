@@ -57,7 +57,7 @@ fn steps_of_five_percent_are_found_and_hardly_any_where_there_is_none() {
 }
 
 #[test]
-#[ignore = "prints the table in docs/statistics.md, in a minute"]
+#[ignore = "prints the table in docs/statistics-appendix.md, in a minute"]
 fn how_often_steps_are_found() {
     println!("60 runs of 2% noise with one step: found within three runs, others named per series");
     for noise in [Noise::Gaussian, Noise::Tails] {

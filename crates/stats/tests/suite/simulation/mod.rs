@@ -132,7 +132,7 @@ fn rounds_taken_as_independent_are_caught() {
 }
 
 #[test]
-#[ignore = "prints the table in docs/statistics.md, in half a minute"]
+#[ignore = "prints the table in docs/statistics-appendix.md, in half a minute"]
 fn table() {
     let planted = [
         ("true +12%", Noise::Gaussian(0.05), 1.12_f64),
