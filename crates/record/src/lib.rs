@@ -46,6 +46,7 @@ mod privileges;
 mod processor_time;
 mod ptrace;
 mod raw_call;
+mod recorded;
 mod recorder;
 mod recording;
 mod sample;
@@ -59,8 +60,8 @@ pub use error::Error;
 pub use overhead::{Overhead, time_calls};
 #[cfg(feature = "fuzz")]
 pub use preload::fuzz;
+pub use recorded::Recorded;
 pub use recorder::{PassedOver, Recorder};
-pub use recording::Recorded;
 
 /// What is recorded, and how it is read again.
 pub use trace;

@@ -22,7 +22,8 @@ use crate::preload::Preload;
 use crate::privileges::{file_of, gives_rights, may_trace_them};
 use crate::ptrace;
 use crate::raw_call::Sink;
-use crate::recording::{Recorded, Recording, name_of};
+use crate::recorded::Recorded;
+use crate::recording::{Recording, name_of};
 use crate::start::Held;
 
 const TIMING: &str = "measuring what it costs";

@@ -24,6 +24,7 @@ use crate::inherited::{self, Inherited};
 use crate::kernel_work::{Fault, RingDone};
 use crate::mapped::{self, Mapped};
 use crate::raw_call::{Event, Forked, RawCall, Sink, Woken};
+use crate::recorded::Recorded;
 use crate::sample;
 use crate::table::{self, Outcome, Role, Row};
 
@@ -33,23 +34,6 @@ const PATH_BYTES_MAX: usize = 4096;
 /// Of so many files a sample is compressed, and no longer than this.
 const SAMPLES_MAX: usize = 500;
 const SAMPLING_MAX: Duration = Duration::from_millis(150);
-
-/// What a recording amounted to.
-#[derive(Debug)]
-pub struct Recorded {
-    /// What the trace ends with.
-    pub summary: Summary,
-    /// How many calls it has.
-    pub calls: u64,
-    /// How long the trace became, but for its end.
-    pub written_bytes: u64,
-    /// How many could not be kept.
-    pub lost: u64,
-    /// Why it ended before the program did: the trace could not be written.
-    pub cut: Option<io::Error>,
-    /// Processes that the command started and that were running when it ended.
-    pub left_running: usize,
-}
 
 /// A recording that is under way.
 pub(crate) struct Recording<W: Write> {
