@@ -18,6 +18,7 @@ mod record;
 mod repeat;
 mod replay;
 mod spread;
+mod states;
 mod store;
 mod verdicts;
 mod verify;
@@ -65,6 +66,8 @@ enum Bench {
     Verify(verify::Args),
     /// Whether the intervals of one run hold the estimates of the next
     Repeat(repeat::Args),
+    /// Places that are slow for ten seconds and fast for ten: false verdicts, and intervals
+    States(states::Args),
     /// What recording costs the program that is recorded, and that no call is lost
     Record(record::Args),
     /// The loop that `record` times
@@ -126,6 +129,7 @@ fn run(what: &Bench) -> Result<()> {
         Bench::Verdicts(args) => verdicts::run(args),
         Bench::Verify(args) => verify::run(args),
         Bench::Repeat(args) => repeat::run(args),
+        Bench::States(args) => states::run(args),
         Bench::Record(args) => record::run(args),
         Bench::RecordLoop(args) => record::run_loop(args),
         Bench::RecordUsed(args) => record::run_used(args),
