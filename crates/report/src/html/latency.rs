@@ -2,6 +2,7 @@
 //! over each other.
 
 use model::analysis::{ArmResult, Latency};
+use model::printable::{printable, shortened};
 use model::slice::Latencies;
 use units::{count, time};
 
@@ -76,13 +77,18 @@ pub(super) fn chart(subject: Subject, study: &str) -> Option<Chart> {
 }
 
 /// The places with their colours.
+/// As many characters fit beside each other on a telephone.
+const LEGEND_CHARS: usize = 40;
+
 fn legend(places: &[&str]) -> Drawing {
-    let step = 1.0 / places.len().max(2) as f64;
+    let beside = places.len().max(2);
     let entry = |(position, place): (usize, &&str)| {
-        let at = position as f64 * step;
+        let at = position as f64 / beside as f64;
+        let place = printable(place);
+        let place = shortened(&place, LEGEND_CHARS / beside);
         let sample = classed("rect", "spread").attr("x", percent(at)).attr("y", 3);
         let sample = sample.attr("width", 12).attr("height", 12);
-        let name = el("text").attr("x", percent(at)).attr("dx", 18).attr("y", 13).text(place);
+        let name = el("text").attr("x", percent(at)).attr("dx", 18).attr("y", 13).text(&*place);
         classed("g", class(position)).child(sample).child(name)
     };
     let parts = places.iter().enumerate().map(entry).collect();
