@@ -49,6 +49,7 @@
 //! The crate touches no machine: it reads from what implements [`std::io::Read`] and writes to
 //! what implements [`std::io::Write`].
 
+mod advice;
 mod anonymise;
 mod bill;
 mod build;
@@ -77,6 +78,7 @@ mod tests;
 mod varint;
 mod writer;
 
+pub use advice::{Advice, Change};
 pub use anonymise::anonymise;
 pub use bill::{
     Bill, Bound, Cost, Divided, FileCost, FolderCost, Kind, KindCost, Missing, RangeNs, SCHEMA,

@@ -128,7 +128,12 @@ impl BillBuilder {
                 self.in_order(Interval { began_ns: *at_ns, took, is_late: false, of });
                 self.last_ns = self.last_ns.max(at_ns.saturating_add(*took_ns));
             }
-            Entry::Exec { at_ns, .. } => self.last_ns = self.last_ns.max(*at_ns),
+            Entry::Exec { at_ns, program, .. } => {
+                self.last_ns = self.last_ns.max(*at_ns);
+                if let Some(path) = program.and_then(|program| self.follower.path(program)) {
+                    self.uses.ran(path);
+                }
+            }
             Entry::Path { .. }
             | Entry::Inherited { .. }
             | Entry::File(_)
@@ -258,6 +263,7 @@ impl BillBuilder {
             unknown,
             unseen: self.unseen.iter().map(|(kind, count)| unseen(*kind, *count)).collect(),
             patterns: Vec::new(),
+            advice: Vec::new(),
             header: self.header,
         };
         (bill, self.uses, self.requests.answered())

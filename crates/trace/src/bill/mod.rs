@@ -31,6 +31,7 @@ pub use self::kind::Kind;
 pub use self::range::{RangeNs, Share};
 pub use self::unit::{Unit, UnitCost};
 pub(crate) use self::uses::{FileUse, Looks, Uses};
+use crate::advice::Advice;
 use crate::entry::Unseen;
 use crate::header::Header;
 use crate::pattern::Pattern;
@@ -99,6 +100,9 @@ pub struct Bill {
     /// What the program does with its files that may pay to be done another way, the one with
     /// the most time first.
     pub patterns: Vec<Pattern>,
+    /// Settings of programs that are known, with what their calls cost in this recording, the one
+    /// with the most time first.
+    pub advice: Vec<Advice>,
 }
 
 /// What calls of one kind cost.

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod advice;
 mod anonymous;
 mod bills;
 mod bounds;
