@@ -152,7 +152,7 @@ pub(super) const TOPICS: &[Topic] = &[
             Change {
                 set: "PRAGMA journal_mode = TRUNCATE",
                 promises: "the journal is kept between transactions; no commit is lost",
-                loses: "nothing but the space of the journal's name",
+                loses: "the space of a file that stays, empty",
                 undo: "PRAGMA journal_mode = DELETE",
             },
         ],
@@ -190,7 +190,7 @@ pub(super) const TOPICS: &[Topic] = &[
         programs: &["php", "php-fpm", "php-cgi"],
         marks: &[],
         subject: "looking up the names of its scripts",
-        files: &["*"],
+        files: &["*.php", "*.inc", "*.phtml"],
         calls: Calls::Of(&[Kind::Look]),
         changes: &[Change {
             set: "realpath_cache_size = 16M with realpath_cache_ttl = 600",
