@@ -81,8 +81,8 @@ mod writer;
 pub use advice::{Advice, Change};
 pub use anonymise::anonymise;
 pub use bill::{
-    Bill, Bound, Cost, Divided, FileCost, FolderCost, Kind, KindCost, Missing, RangeNs, SCHEMA,
-    Share, Unit, UnitCost, UnseenCount,
+    Awaited, AwaitedProcess, Bill, Bound, Cost, Divided, FileCost, FolderCost, Kind, KindCost,
+    Missing, RangeNs, SCHEMA, Share, Unit, UnitCost, UnseenCount,
 };
 pub use build::bill_of;
 pub use call::{Call, HERE, NO_FD, PathId, WORKING_FOLDER};

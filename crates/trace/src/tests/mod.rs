@@ -4,6 +4,7 @@
 
 mod advice;
 mod anonymous;
+mod awaited;
 mod bills;
 mod bounds;
 mod damage;
