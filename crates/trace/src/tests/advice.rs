@@ -29,8 +29,8 @@ fn told(planted: Planted) -> Vec<Advice> {
 const SEGMENTS: [&str; 2] =
     ["/pg/pg_wal/000000010000000000000001", "/pg/pg_wal/000000010000000000000002"];
 
-/// Fails where segments are priced each by itself, or where another program's files of such names
-/// are taken to be PostgreSQL's.
+/// Fails where segments are priced each by itself, or where files of such names count although
+/// another program wrote them.
 #[test]
 fn segments_of_a_log_are_priced_as_one() {
     let mut planted = run_of("postgres");
