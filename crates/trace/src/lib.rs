@@ -50,6 +50,7 @@
 //! what implements [`std::io::Write`].
 
 mod advice;
+mod advised;
 mod anonymise;
 mod bill;
 mod build;
@@ -78,7 +79,7 @@ mod tests;
 mod varint;
 mod writer;
 
-pub use advice::{Advice, Change};
+pub use advised::{Advice, Change};
 pub use anonymise::anonymise;
 pub use bill::{
     Awaited, AwaitedProcess, Bill, Bound, Cost, Divided, FileCost, FolderCost, Kind, KindCost,

@@ -1,7 +1,7 @@
 //! What is known of programs: how each is recognised, which of its calls can be had for less, by
 //! which change, what that promises and loses, and how it is undone.
 
-use super::Change;
+use crate::advised::Change;
 use crate::bill::Kind;
 
 /// Calls of a program that one or several changes are about.

@@ -33,7 +33,7 @@ pub use self::kind::Kind;
 pub use self::range::{RangeNs, Share};
 pub use self::unit::{Unit, UnitCost};
 pub(crate) use self::uses::{FileUse, Looks, Uses};
-use crate::advice::Advice;
+use crate::advised::Advice;
 use crate::entry::Unseen;
 use crate::header::Header;
 use crate::pattern::Pattern;
