@@ -43,6 +43,7 @@ mod overhead;
 mod pace;
 mod preload;
 mod privileges;
+mod process_of;
 mod processor_time;
 mod ptrace;
 mod raw_call;
@@ -60,6 +61,7 @@ pub use error::Error;
 pub use overhead::{Overhead, time_calls};
 #[cfg(feature = "fuzz")]
 pub use preload::fuzz;
+pub use process_of::process_of;
 pub use recorded::Recorded;
 pub use recorder::{PassedOver, Recorder};
 

@@ -2,6 +2,7 @@
 
 use std::io::Read;
 
+use crate::advice;
 use crate::bill::{Bill, BillBuilder, UnitCost};
 use crate::error::Error;
 use crate::pattern::CommandOf;
@@ -18,6 +19,7 @@ pub fn bill_of<R: Read>(reader: &mut TraceReader<R>, command_of: CommandOf) -> R
     }
     let (mut bill, uses, requests) = bill_builder.finish(reader.summary(), reader.lost());
     bill.patterns = patterns::find(&bill, &uses, command_of);
+    bill.advice = advice::find(&bill, &uses);
     bill.unit = UnitCost::of(&bill, requests);
     Ok(bill)
 }

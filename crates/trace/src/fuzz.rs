@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::advice;
 use crate::bill::{Bill, BillBuilder};
 use crate::chunk::{ChunkReader, Kind, Next};
 use crate::coder::{Coder, told};
@@ -71,6 +72,7 @@ pub fn entries(mut bytes: &[u8], command_of: CommandOf) -> Option<Bill> {
     }
     let (mut bill, uses, _) = bill_builder.finish(None, 0);
     bill.patterns = patterns::find(&bill, &uses, command_of);
+    bill.advice = advice::find(&bill, &uses);
     for pattern in &bill.patterns {
         assert!((0.0..=1.0).contains(&pattern.share), "{pattern:?}");
     }

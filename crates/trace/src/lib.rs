@@ -49,6 +49,8 @@
 //! The crate touches no machine: it reads from what implements [`std::io::Read`] and writes to
 //! what implements [`std::io::Write`].
 
+mod advice;
+mod advised;
 mod anonymise;
 mod bill;
 mod build;
@@ -77,10 +79,11 @@ mod tests;
 mod varint;
 mod writer;
 
+pub use advised::{Advice, Change};
 pub use anonymise::anonymise;
 pub use bill::{
-    Bill, Bound, Cost, Divided, FileCost, FolderCost, Kind, KindCost, Missing, RangeNs, SCHEMA,
-    Share, Unit, UnitCost, UnseenCount,
+    Awaited, AwaitedProcess, Bill, Bound, Cost, Divided, FileCost, FolderCost, Kind, KindCost,
+    Missing, RangeNs, SCHEMA, Share, Unit, UnitCost, UnseenCount,
 };
 pub use build::bill_of;
 pub use call::{Call, HERE, NO_FD, PathId, WORKING_FOLDER};

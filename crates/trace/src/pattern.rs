@@ -86,6 +86,9 @@ pub enum PatternKind {
         again: u64,
         /// How many found nothing.
         missing: u64,
+        /// How many times a name was looked for, or opened, in a folder that does not have it, and
+        /// was found in another one: a search path.
+        searched: u64,
         /// How many a second.
         per_second: f64,
     },

@@ -13,7 +13,7 @@ use std::process::Command;
 use anyhow::Context as _;
 use record::{PassedOver, Recorded, Recorder};
 use report::paragraph;
-use trace::Bill;
+use trace::{AwaitedProcess, Bill};
 use units::{count, counted, rough_size};
 
 use self::limits::Limits;
@@ -58,7 +58,14 @@ impl RecordedRun<'_> {
     /// The bill, where the trace can be read again.
     pub(crate) fn bill(&self) -> Option<anyhow::Result<Bill>> {
         let read = self.trace.read();
-        read.map(|trace| billed::bill_in(trace.context("reading the trace")?))
+        read.map(|trace| {
+            let mut bill = billed::bill_in(trace.context("reading the trace")?)?;
+            for awaited in &mut bill.awaited {
+                let process = record::process_of(awaited.thread);
+                awaited.process = process.map(|(number, name)| AwaitedProcess { number, name });
+            }
+            Ok(bill)
+        })
     }
 
     /// The bill with its limits, and what it does not say.

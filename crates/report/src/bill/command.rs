@@ -221,7 +221,7 @@ mod tests {
         // Names that are looked up all over the place have no folder to move.
         for (path, places) in [("/srv/themes", "disk=themes ram=/dev/shm "), ("/", "")] {
             let (path, looks, again, missing) = (path.to_owned(), 2000, 1998, 500);
-            let what = PatternKind::Looks { path, looks, again, missing, per_second };
+            let what = PatternKind::Looks { path, looks, again, missing, searched: 0, per_second };
             let stat = "--study files --set files.operation=stat --per-second 9600";
             assert_eq!(named(&what), format!("iotoll compare {places}{stat}"));
         }

@@ -1,6 +1,7 @@
 //! The bill of a recording: what a program's file calls cost, what no move can beat, and what it
 //! does that may pay to be done another way.
 
+mod advice;
 mod beside;
 mod command;
 mod names;
@@ -28,7 +29,10 @@ pub fn bill(bill: &Bill, full: bool, width: Width) -> String {
     let taken: usize =
         [&opening, &facts, &tables, &beside].map(|text| text.lines().count()).iter().sum();
     let room = if full { usize::MAX } else { LINES.saturating_sub(taken) };
-    [opening, facts, tables, patterns::all(bill, room, width), beside].concat()
+    // Patterns and advice share what is left; each has its first in any case.
+    let patterns = patterns::all(bill, room, width);
+    let room = room.saturating_sub(patterns.lines().count());
+    [opening, facts, tables, patterns, advice::all(bill, room, width), beside].concat()
 }
 
 /// The opening sentence, which wraps.

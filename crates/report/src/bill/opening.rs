@@ -1,6 +1,6 @@
 //! What a bill begins with: the whole of it in a sentence, and what was recorded.
 
-use trace::{Bill, Cost, KindCost, Missing, RangeNs, Unit, UnitCost};
+use trace::{Awaited, AwaitedProcess, Bill, Cost, KindCost, Missing, RangeNs, Unit, UnitCost};
 use units::{count, counted, percent, time};
 
 use super::names::{folder, share};
@@ -105,6 +105,7 @@ pub(crate) fn facts(bill: &Bill) -> String {
         );
     }
     text += &bill.unit.map_or_else(String::new, |unit| each(bill, unit));
+    text.extend(bill.awaited.iter().map(waits_for));
     text += &divided(&bill.files);
     let (once, summed) = (middle(bill.files.once_ns), middle(bill.files.summed_ns));
     if summed > once * 1.02 {
@@ -116,6 +117,22 @@ pub(crate) fn facts(bill: &Bill) -> String {
         );
     }
     text
+}
+
+/// `For 84% of the time it waited for postgres (process 4711), which was not recorded: …`
+fn waits_for(awaited: &Awaited) -> String {
+    let share = percent(awaited.share);
+    match &awaited.process {
+        Some(AwaitedProcess { number, name }) => format!(
+            " For {share} of the time it waited for {name} (process {number}), which was not \
+             recorded: iotoll watch {number}."
+        ),
+        None => format!(
+            " For {share} of the time it waited for thread {} of another program, which was not \
+             recorded.",
+            awaited.thread
+        ),
+    }
 }
 
 /// `A request takes 1.75 ms, of which files 1.24 ms, 98% of it waiting for fsync in data/.`

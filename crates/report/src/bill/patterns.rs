@@ -88,14 +88,14 @@ fn sentence(bill: &Bill, pattern: &Pattern) -> String {
                 rough_size(*total_bytes)
             )
         }
-        PatternKind::Looks { path, looks, again, missing, per_second } => format!(
+        PatternKind::Looks { path, looks, again, missing, searched, per_second } => format!(
             "Names are looked up again and again, mostly in {}: {}, {}; at least {} for a name \
-             looked up before, {} without success. That takes {share} of the time.",
+             looked up before, {}. That takes {share} of the time.",
             folder(bill, path),
             counted(*looks, "time"),
             rate(*per_second),
             count(*again),
-            count(*missing)
+            found_nothing(*missing, *searched)
         ),
         PatternKind::Locks { path, locks, threads, longest_ns, per_second, .. } => format!(
             "{} for the lock on {}: {}, {}, the longest wait {}. That takes {share} of the time.",
@@ -111,6 +111,15 @@ fn sentence(bill: &Bill, pattern: &Pattern) -> String {
         ),
         PatternKind::Sqlite(database) => of_database(bill, database, &share),
     }
+}
+
+/// Looks without success, and those of them that are the price of a search path.
+fn found_nothing(missing: u64, searched: u64) -> String {
+    let missing = format!("{} without success", count(missing));
+    if searched == 0 {
+        return missing;
+    }
+    format!("{missing}; {} in a folder of a search path before the right one", count(searched))
 }
 
 /// Whether syncs mostly wait; none where nobody saw it.

@@ -222,3 +222,27 @@ fn a_share_is_of_the_time_in_which_the_program_was_busy() {
         "{text}"
     );
 }
+
+/// Fails where a change is printed without its price, its loss or how to undo it.
+#[test]
+fn a_known_program_has_its_settings_with_their_price() {
+    let mut planted =
+        Planted::with(&Header { program: "redis-server".to_owned(), ..header() }, "/srv");
+    planted.open("data/appendonly.aof", APPEND, 3);
+    for _ in 0..50 {
+        planted.moved(Op::Write, 3, 137, 100_000);
+        planted.on(Op::Fsync, 3, 2 * MS);
+        planted.think(18 * MS);
+    }
+    let text = plain(&billed(&planted.finish()), false, 80);
+    let said = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    for part in [
+        "Redis, fsync of its append-only file: 50 calls on 1 file in data/, 100 ms, 10% of the time.",
+        "- CONFIG SET appendfsync everysec. Gain: ",
+        " Loss: a power failure loses the writes of the last one or two seconds. Undo: CONFIG SET \
+         appendfsync always.",
+    ] {
+        assert!(said.contains(part), "{text}");
+    }
+    assert!(text.lines().count() <= 40);
+}

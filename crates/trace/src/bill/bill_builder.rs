@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use super::awaited::Wakes;
 use super::bound::{Bound, Sight, Waits};
 use super::busy::Busy;
 use super::cost::{Sum, Whole, took};
@@ -52,6 +53,7 @@ pub(crate) struct BillBuilder {
     busy: Busy,
     waits: Waits,
     requests: Requests,
+    wakes: Wakes,
     calls: u64,
     /// The recorder's toll on all calls …
     overhead_ns: OverheadNs,
@@ -81,6 +83,7 @@ impl BillBuilder {
             busy: Busy::default(),
             waits: Waits::default(),
             requests: Requests::default(),
+            wakes: Wakes::default(),
             calls: 0,
             overhead_ns: OverheadNs::default(),
             overhead_of: HashMap::new(),
@@ -105,7 +108,8 @@ impl BillBuilder {
                     self.bill(call, &followed, kind);
                 }
             }
-            Entry::Fork { thread, at_ns, .. } => {
+            Entry::Fork { thread, at_ns, child, .. } => {
+                self.wakes.begin(*child);
                 self.threads += 1;
                 self.processes += u64::from(!thread);
                 self.last_ns = self.last_ns.max(*at_ns);
@@ -122,18 +126,20 @@ impl BillBuilder {
                 let counted = self.unseen.entry(*kind).or_default();
                 *counted = counted.saturating_add(*count);
             }
+            Entry::Woken { by, thread, slept_ns, .. } => self.wakes.take(*by, *thread, *slept_ns),
             Entry::Idle { at_ns, took_ns } => {
                 let took = RangeNs { low: *took_ns, high: *took_ns };
                 let of = CallGroup { file_class: FileClass::Idle, kind: Kind::Other, folder: 0 };
                 self.in_order(Interval { began_ns: *at_ns, took, is_late: false, of });
                 self.last_ns = self.last_ns.max(at_ns.saturating_add(*took_ns));
             }
-            Entry::Exec { at_ns, .. } => self.last_ns = self.last_ns.max(*at_ns),
-            Entry::Path { .. }
-            | Entry::Inherited { .. }
-            | Entry::File(_)
-            | Entry::Woken { .. }
-            | Entry::Lost { .. } => {}
+            Entry::Exec { at_ns, program, .. } => {
+                self.last_ns = self.last_ns.max(*at_ns);
+                if let Some(path) = program.and_then(|program| self.follower.path(program)) {
+                    self.uses.ran(path);
+                }
+            }
+            Entry::Path { .. } | Entry::Inherited { .. } | Entry::File(_) | Entry::Lost { .. } => {}
         }
     }
 
@@ -240,6 +246,7 @@ impl BillBuilder {
             busy_ns,
             bound: Bound::of(&files, &sight),
             unit: None,
+            awaited: self.wakes.awaited(own_wall_ns.low.midpoint(own_wall_ns.high)),
             user_ns: summary.map(|summary| summary.user_ns),
             system_ns: summary.map(|summary| summary.system_ns),
             status: summary.and_then(|summary| summary.status),
@@ -258,6 +265,7 @@ impl BillBuilder {
             unknown,
             unseen: self.unseen.iter().map(|(kind, count)| unseen(*kind, *count)).collect(),
             patterns: Vec::new(),
+            advice: Vec::new(),
             header: self.header,
         };
         (bill, self.uses, self.requests.answered())

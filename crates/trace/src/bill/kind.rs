@@ -27,7 +27,8 @@ pub enum Kind {
     Map,
     /// Page faults of mapped files, which read them.
     Fault,
-    /// Anything else that acts on a file: seeks, sizes, advice.
+    /// Anything else that acts on a file: seeks, sizes, advice, and `sync_file_range`, which begins
+    /// to write and promises nothing.
     Other,
 }
 
@@ -78,13 +79,9 @@ impl Kind {
             Op::Open | Op::Close => Self::Open,
             Op::Read | Op::Sendfile | Op::CopyRange | Op::Splice | Op::RingRead => Self::Read,
             Op::Write | Op::RingWrite => Self::Write,
-            Op::Fsync
-            | Op::Fdatasync
-            | Op::SyncRange
-            | Op::Syncfs
-            | Op::Sync
-            | Op::Msync
-            | Op::RingSync => Self::Sync,
+            Op::Fsync | Op::Fdatasync | Op::Syncfs | Op::Sync | Op::Msync | Op::RingSync => {
+                Self::Sync
+            }
             Op::Stat | Op::Access | Op::Readlink | Op::Statfs | Op::Getdents | Op::Getxattr => {
                 Self::Look
             }
@@ -105,6 +102,7 @@ impl Kind {
             Op::Seek
             | Op::Truncate
             | Op::Allocate
+            | Op::SyncRange
             | Op::Advise
             | Op::Ioctl
             | Op::Chdir

@@ -7,6 +7,7 @@
 //! former is divided into processor time and waiting. The recorder's own part is taken out, as far
 //! as it is known.
 
+mod awaited;
 mod bill_builder;
 mod bound;
 mod busy;
@@ -23,6 +24,7 @@ mod uses;
 
 use serde::Serialize;
 
+pub use self::awaited::{Awaited, AwaitedProcess};
 pub(crate) use self::bill_builder::{BillBuilder, text};
 pub use self::bound::{Bound, Missing};
 pub use self::cost::{Cost, Divided};
@@ -31,6 +33,7 @@ pub use self::kind::Kind;
 pub use self::range::{RangeNs, Share};
 pub use self::unit::{Unit, UnitCost};
 pub(crate) use self::uses::{FileUse, Looks, Uses};
+use crate::advised::Advice;
 use crate::entry::Unseen;
 use crate::header::Header;
 use crate::pattern::Pattern;
@@ -59,6 +62,9 @@ pub struct Bill {
     pub bound: Bound,
     /// What a unit of the program's work costs, where units can be counted.
     pub unit: Option<UnitCost>,
+    /// Whom it waited for outside of the recording, for 5% of the wall time or more. Only a recorder
+    /// that sees who woke whom knows (`header.sees_wakers`).
+    pub awaited: Vec<Awaited>,
     /// Processor time outside the kernel, of all processes; none where the trace was cut short.
     pub user_ns: Option<u64>,
     /// Processor time within the kernel, with the recorder's own part.
@@ -99,6 +105,9 @@ pub struct Bill {
     /// What the program does with its files that may pay to be done another way, the one with
     /// the most time first.
     pub patterns: Vec<Pattern>,
+    /// Settings of programs that are known, with what their calls cost in this recording, the one
+    /// with the most time first.
+    pub advice: Vec<Advice>,
 }
 
 /// What calls of one kind cost.

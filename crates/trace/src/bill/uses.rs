@@ -17,6 +17,8 @@ const FILES_MAX: usize = 8192;
 const OPEN_MAX: usize = 1 << 16;
 /// How many threads of a file are told apart.
 const THREADS_MAX: usize = 64;
+/// How many names of programs are kept.
+const PROGRAMS_MAX: usize = 1024;
 /// A record is written at once, or its text and its newline apart.
 const BRIEF_WRITES_MAX: u64 = 2;
 /// mmap(2): pages may be run, as those of libraries.
@@ -36,11 +38,14 @@ pub(crate) struct FileUse {
     /// Time by kind of call, threads in parallel added up.
     pub(crate) time_ns: [u64; KINDS],
     pub(crate) calls: u64,
+    calls_of: [u64; KINDS],
     pub(crate) opens: u64,
     /// Times that it was looked at by its name.
     pub(crate) looks: u64,
     /// Times that it was looked for, opened or removed, and not there.
     pub(crate) missing: u64,
+    /// How long that took.
+    pub(crate) missing_ns: u64,
     pub(crate) reads: u64,
     pub(crate) read_bytes: u64,
     pub(crate) writes: u64,
@@ -88,6 +93,10 @@ impl FileUse {
     pub(crate) fn kind_ns(&self, kind: Kind) -> u64 {
         self.time_ns[kind as usize]
     }
+
+    pub(crate) fn kind_calls(&self, kind: Kind) -> u64 {
+        self.calls_of[kind as usize]
+    }
 }
 
 /// What was done through one open file so far.
@@ -119,6 +128,8 @@ pub(crate) struct Uses {
     files: HashMap<Arc<[u8]>, FileUse>,
     open: HashMap<u64, OpenUse>,
     forgotten: u64,
+    /// Names of the programs that were run.
+    programs: BTreeSet<String>,
 }
 
 impl Uses {
@@ -136,6 +147,19 @@ impl Uses {
         self.looks
     }
 
+    /// The names of programs that were run, without their folders.
+    pub(crate) fn programs(&self) -> impl Iterator<Item = &str> + Clone {
+        self.programs.iter().map(String::as_str)
+    }
+
+    /// A program was run.
+    pub(crate) fn ran(&mut self, path: &[u8]) {
+        let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or(path);
+        if self.programs.len() < PROGRAMS_MAX {
+            self.programs.insert(String::from_utf8_lossy(name).into_owned());
+        }
+    }
+
     /// How many were forgotten.
     pub(crate) fn forgotten(&self) -> u64 {
         self.forgotten
@@ -148,7 +172,8 @@ impl Uses {
         let looks_up = kind == Kind::Look && followed.path.is_some();
         if looks_up {
             self.looks.times += 1;
-            self.looks.missing += u64::from(call.failed());
+            // What is no symbolic link is refused by readlink, and is there.
+            self.looks.missing += u64::from(call.result == ENOENT);
             self.looks.ns = self.looks.ns.saturating_add(ns);
         }
         let is_known = self.files.contains_key(path);
@@ -159,7 +184,11 @@ impl Uses {
         file.calls += 1;
         let time = &mut file.time_ns[kind as usize];
         *time = time.saturating_add(ns);
-        file.missing += u64::from(call.result == ENOENT);
+        file.calls_of[kind as usize] += 1;
+        if call.result == ENOENT {
+            file.missing += 1;
+            file.missing_ns = file.missing_ns.saturating_add(ns);
+        }
         file.looks += u64::from(looks_up);
         let on = if call.op == Op::Open { &followed.made[0] } else { &followed.file };
         let mut open = match on {

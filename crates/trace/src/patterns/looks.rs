@@ -1,7 +1,9 @@
-//! Names are looked up again and again.
+//! Names are looked up again and again, or in one folder after the other.
+
+use std::collections::BTreeSet;
 
 use super::Evidence;
-use crate::bill::{Kind, Looks, text};
+use crate::bill::{FileUse, Kind, Looks, text};
 use crate::pattern::{Pattern, PatternKind};
 
 /// A program that starts looks for its libraries and settings some hundred times.
@@ -18,6 +20,21 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Pattern> {
     let again = evidence.uses.files().map(|(_, file)| file.looks.saturating_sub(1)).sum();
     let per_second = evidence.per_second(looks);
     let path = kind.folder.clone().unwrap_or_else(|| text(b"/"));
-    let what = PatternKind::Looks { path, looks, again, missing, per_second };
+    let searched = searched(evidence);
+    let what = PatternKind::Looks { path, looks, again, missing, searched, per_second };
     vec![evidence.pattern(what, ns)]
+}
+
+/// How many times a name was not there that was found in another folder.
+fn searched(evidence: &Evidence<'_>) -> u64 {
+    let files = || evidence.uses.files().map(|(path, file)| (name(path), file));
+    let was_found = |file: &FileUse| file.calls > file.missing;
+    let found: BTreeSet<&[u8]> =
+        files().filter(|(_, file)| was_found(file)).map(|(name, _)| name).collect();
+    let is_searched = |name: &[u8], file: &FileUse| !was_found(file) && found.contains(name);
+    files().filter(|(name, file)| is_searched(name, file)).map(|(_, file)| file.missing).sum()
+}
+
+fn name(path: &[u8]) -> &[u8] {
+    path.rsplit(|byte| *byte == b'/').next().unwrap_or(path)
 }

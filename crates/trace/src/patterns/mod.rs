@@ -21,7 +21,7 @@ use crate::bill::{Bill, FileUse, Share, Uses};
 use crate::pattern::{CommandOf, Pattern, PatternKind};
 
 /// The least share of the time in which the program is busy that a pattern's calls take.
-const WORTH_TELLING: f64 = 0.01;
+pub(crate) const WORTH_TELLING: f64 = 0.01;
 /// What a program does fewer times, it does at its start or by chance.
 const OFTEN: u64 = 20;
 /// How many patterns of one kind are told, the ones with the most time.

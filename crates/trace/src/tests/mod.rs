@@ -2,7 +2,9 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod advice;
 mod anonymous;
+mod awaited;
 mod bills;
 mod bounds;
 mod damage;

@@ -210,6 +210,40 @@ fn names_that_are_looked_up_again_and_again() {
     assert_eq!(found(looks(900)), []);
 }
 
+/// Fails where what is not there at all counts as a search, or the other way round, and where a
+/// link that is none counts as missing.
+#[test]
+fn names_of_a_search_path_are_told_apart() {
+    let mut planted = looks(1000);
+    for _ in 0..10 {
+        planted.named(Op::Open, "lib/local/a.css", US, ENOENT);
+        planted.named(Op::Readlink, "lib", US, -22);
+    }
+    let patterns = found(planted);
+    let [Pattern { what: PatternKind::Looks { missing, searched, .. }, .. }] = &patterns[..] else {
+        panic!("{patterns:?}")
+    };
+    assert_eq!((*missing, *searched), (250, 10));
+}
+
+/// Fails where each segment of a log is a pattern by itself.
+#[test]
+fn segments_of_a_log_are_one_pattern() {
+    let mut planted = planted();
+    for (segment, fd) in (0..4).zip(3..) {
+        planted.open(&format!("wal/00000001000000000000000{segment}"), O_RDWR | O_CREAT, fd);
+        for _ in 0..10 {
+            planted.moved(Op::Write, fd, 8192, 2 * US);
+            planted.on(Op::Fdatasync, fd, MS);
+        }
+    }
+    let patterns = found(planted);
+    let [Pattern { what: PatternKind::SyncedEach { path, syncs, .. }, .. }] = &patterns[..] else {
+        panic!("{patterns:?}")
+    };
+    assert_eq!((path.as_str(), *syncs), ("/home/eva/orders/wal/*", 40));
+}
+
 /// Fails where an open file that is asked for its size counts as a name that is looked up.
 #[test]
 fn open_files_that_are_asked_for_their_size_are_no_names() {

@@ -1,0 +1,88 @@
+//! Whom a program waits for outside of the recording: a server that it asks.
+
+use std::cmp::Reverse;
+use std::collections::{HashMap, HashSet};
+
+use serde::Serialize;
+
+/// As many pairs of threads, and threads, are told apart.
+const THREADS_MAX: usize = 1 << 16;
+/// Shorter parts of the time are not worth a look at another program.
+const WORTH_A_LOOK: f64 = 0.05;
+/// How many are named.
+const NAMED: usize = 3;
+
+/// A thread outside of the recording that the program waited for.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Awaited {
+    /// Its number, as the recorder saw it.
+    pub thread: u32,
+    /// How often it ended a wait.
+    pub times: u64,
+    /// How long that thread of the program waited that waited longest.
+    pub waited_ns: u64,
+    /// This as a share of the wall time without the recorder, 1 at the most.
+    pub share: f64,
+    /// Its process, if it was there when the recording ended.
+    pub process: Option<AwaitedProcess>,
+}
+
+/// A process that the program waited for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct AwaitedProcess {
+    /// Its number.
+    pub number: u32,
+    /// Its name.
+    pub name: String,
+}
+
+/// Waits that another thread ended.
+#[derive(Default)]
+pub(super) struct Wakes {
+    recorded: HashSet<u32>,
+    /// How often and for how long, by who woke and who waited.
+    waits: HashMap<(u32, u32), (u64, u64)>,
+}
+
+impl Wakes {
+    /// A thread of the recording has begun.
+    pub(super) fn begin(&mut self, thread: u32) {
+        if self.recorded.len() < THREADS_MAX {
+            self.recorded.insert(thread);
+        }
+    }
+
+    pub(super) fn take(&mut self, by: u32, thread: u32, slept_ns: u64) {
+        if self.waits.len() < THREADS_MAX || self.waits.contains_key(&(by, thread)) {
+            let (times, waited_ns) = self.waits.entry((by, thread)).or_default();
+            *times += 1;
+            *waited_ns = waited_ns.saturating_add(slept_ns);
+        }
+    }
+
+    /// Those outside of the recording, the one that was waited for longest first.
+    pub(super) fn awaited(&self, wall_ns: u64) -> Vec<Awaited> {
+        // Beyond the bound, a thread may be one of the recording.
+        if self.recorded.len() >= THREADS_MAX {
+            return Vec::new();
+        }
+        let mut longest: HashMap<u32, (u64, u64)> = HashMap::new();
+        for ((by, _), (times, waited_ns)) in &self.waits {
+            if !self.recorded.contains(by) {
+                let all = longest.entry(*by).or_default();
+                *all = (all.0 + times, all.1.max(*waited_ns));
+            }
+        }
+        let awaited = |(thread, (times, waited_ns)): (u32, (u64, u64))| {
+            let share = (waited_ns as f64 / wall_ns.max(1) as f64).min(1.0);
+            Awaited { thread, times, waited_ns, share, process: None }
+        };
+        let mut all: Vec<Awaited> = longest.into_iter().map(awaited).collect();
+        all.retain(|awaited| awaited.share >= WORTH_A_LOOK);
+        all.sort_by_key(|awaited| (Reverse(awaited.waited_ns), awaited.thread));
+        all.truncate(NAMED);
+        all
+    }
+}

@@ -1,0 +1,28 @@
+//! Whom a program waits for.
+
+use super::bill;
+use crate::Entry;
+use crate::planted::Planted;
+
+const MS: u64 = 1_000_000;
+
+/// Fails where threads of the recording are named, or where waits of several threads for one
+/// server add up to more than the time.
+#[test]
+fn a_client_waits_for_whom_is_not_recorded() {
+    let mut planted = Planted::new("/srv");
+    for thread in [2, 3] {
+        planted.begin(1, thread, true);
+    }
+    for _ in 0..10 {
+        planted.think(10 * MS);
+        for (thread, by, slept_ns) in [(1, 99, 8 * MS), (2, 99, 7 * MS), (3, 1, 9 * MS)] {
+            let at_ns = planted.now_ns;
+            planted.push(&Entry::Woken { at_ns, thread, by, slept_ns });
+        }
+    }
+    let awaited = bill(&planted.finish()).awaited;
+    let [server] = &awaited[..] else { panic!("{awaited:?}") };
+    assert_eq!((server.thread, server.times, server.waited_ns), (99, 20, 80 * MS));
+    assert!((0.79..0.81).contains(&server.share), "{server:?}");
+}
