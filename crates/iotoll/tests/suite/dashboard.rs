@@ -20,6 +20,9 @@ use crate::runs::{Kept, json};
 /// How long Prometheus may take to start and to scrape.
 const PATIENCE: Duration = Duration::from_secs(120);
 
+/// A figure of a combination in a run's JSON.
+type Figure<'a> = &'a dyn Fn(&Value) -> f64;
+
 /// A Prometheus that scrapes a text, until it is dropped.
 struct Prometheus {
     child: Child,
@@ -91,7 +94,7 @@ impl Drop for Prometheus {
     }
 }
 
-/// Answers each request with the text, as node_exporter does with its folder's files.
+/// Answers each request with the text, as `node_exporter` does with its folder's files.
 fn serve(listener: &TcpListener, text: &str) {
     for mut stream in listener.incoming().flatten() {
         let mut request = [0; 4096];
@@ -132,7 +135,7 @@ fn each_query_of_the_dashboard_answers_with_the_figures_of_the_run() {
     let per_operation = |arm: &Value, name: &str| {
         arm["io"][name].as_f64().unwrap() / arm["operations"].as_f64().unwrap()
     };
-    let of_arms: [(&str, &dyn Fn(&Value) -> f64); 5] = [
+    let of_arms: [(&str, Figure<'_>); 5] = [
         ("Time per operation", &|arm| arm["toll_ns"].as_f64().unwrap() / 1e9),
         ("99th percentile", &|arm| arm["time_per_op_ns"]["p99"].as_f64().unwrap() / 1e9),
         ("Syncs per operation", &|arm| per_operation(arm, "sync_calls")),

@@ -99,8 +99,8 @@ fn draw(arm: &ArmTrend, y: f64) -> Markup {
         marks.push(upright(across(change.at), y, y + HEIGHT, "one"));
         from = change.at;
     }
-    let last = arm.changes.last().map_or_else(|| middle(arm), |change| change.after_ns);
-    levels.extend([[across(from), down(last)], [1.0, down(last)]]);
+    let level = arm.changes.last().map_or_else(|| middle(arm), |change| change.after_ns);
+    levels.extend([[across(from), down(level)], [1.0, down(level)]]);
     let mut drawn = Markup::from(path("median", line(levels)));
     drawn.push(path("points c1", dots(points)));
     marks.push(plot(y, HEIGHT, drawn));
