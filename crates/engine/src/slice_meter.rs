@@ -119,7 +119,7 @@ impl SliceMeter {
                 ..surroundings
             },
             other_places: devices.others(&all_before, &all_after),
-            outcome: ran.finish()?,
+            outcome: ran.finish()?.with_measured_digits(),
             ..Slice::default()
         })
     }

@@ -243,6 +243,29 @@ impl Slice {
     }
 }
 
+impl Outcome {
+    /// The same, its study's figures with no more digits than were measured. Fractions beyond
+    /// them are half of a record, and whole numbers, as counts are, stay what they are.
+    #[must_use]
+    pub fn with_measured_digits(mut self) -> Self {
+        self.figures.values_mut().for_each(|figure| *figure = with_measured_digits(*figure));
+        self
+    }
+}
+
+/// A clock of nanoseconds tells no more digits of a slice.
+const MEASURED_DIGITS: usize = 7;
+
+fn with_measured_digits(figure: f64) -> f64 {
+    let whole_digits = figure.abs().log10().floor() + 1.0;
+    let places = MEASURED_DIGITS as f64 - whole_digits;
+    if figure.fract() == 0.0 || !figure.is_finite() {
+        return figure;
+    }
+    // Text rounds to what is then written, where a product would leave a rest.
+    format!("{figure:.*}", places.max(0.0) as usize).parse().unwrap_or(figure)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -282,6 +305,25 @@ mod tests {
         assert_eq!((joined.arm, joined.block()), (2, Some(4)));
         assert_eq!(Slice::joined(&[&a]).as_deref(), Some(&a));
         assert_eq!(Slice::joined(&[]), None);
+    }
+
+    #[test]
+    fn figures_keep_the_digits_that_were_measured_and_all_of_whole_numbers() {
+        for (exact, kept) in [
+            (2_662_382.370_401_382, 2_662_382.0),
+            (388_603.096_701_578, 388_603.1),
+            (0.257_450_182_731_335_74, 0.257_450_2),
+            (-0.000_012_345_678_9, -0.000_012_345_68),
+            (123_456_789.75, 123_456_790.0),
+            (9_007_199_254_740_991.0, 9_007_199_254_740_991.0),
+            (0.0, 0.0),
+            (f64::INFINITY, f64::INFINITY),
+        ] {
+            let outcome =
+                Outcome { figures: [("x".to_owned(), exact)].into(), ..Outcome::default() };
+            let rounded = outcome.with_measured_digits().figures["x"];
+            assert_eq!(rounded.to_bits(), kept.to_bits(), "{exact} as {rounded}");
+        }
     }
 
     #[test]

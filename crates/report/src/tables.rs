@@ -22,6 +22,8 @@ pub(crate) struct Section {
     pub(crate) title: String,
     pub(crate) heads: Vec<String>,
     pub(crate) rows: Vec<Vec<String>>,
+    /// Whether the last column is no figure.
+    pub(crate) ends_in_words: bool,
 }
 
 impl Section {
@@ -34,7 +36,12 @@ impl Section {
             title: title.to_owned(),
             heads: heads.iter().map(ToString::to_string).collect(),
             rows: rows.into_iter().collect(),
+            ends_in_words: false,
         }
+    }
+
+    pub(crate) fn ending_in_words(self) -> Self {
+        Self { ends_in_words: true, ..self }
     }
 
     /// As a table of Markdown. Cells are escaped, so that none ends a column.

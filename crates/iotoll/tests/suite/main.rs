@@ -11,6 +11,7 @@ mod common;
 mod compare;
 mod confined;
 mod consent;
+mod dashboard;
 mod endings;
 mod footprint;
 mod foreign_messages;

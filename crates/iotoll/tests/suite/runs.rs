@@ -134,6 +134,34 @@ pub(crate) fn json(text: &str) -> Value {
 }
 
 #[test]
+fn history_draws_each_combination_over_all_runs_as_a_page() {
+    let kept = Kept::with_a_run();
+    let page = kept.file("history.html");
+    let path = page.display().to_string();
+    let draw = || {
+        let output = kept.run(&["history", "--html", &path]);
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        fs::read_to_string(&page).unwrap()
+    };
+    let few = draw();
+    assert!(few.contains("Add some with `iotoll rerun`") && !few.contains("<svg"), "{few}");
+    kept.copy_last(9);
+    let drawn = draw();
+    for place in ["disk", "ram"] {
+        assert!(drawn.contains(&format!("log/held@{place}</text>")), "{drawn}");
+    }
+    assert_eq!(drawn.matches("10 runs</tspan>").count(), 2);
+    // A dot for each run, and a level for both rows, though nothing changed.
+    let dots = drawn.split("class=\"points").skip(1).map(|row| row.split('>').next().unwrap());
+    assert_eq!(dots.map(|row| row.matches("h0").count()).collect::<Vec<_>>(), [10, 10]);
+    assert_eq!(drawn.matches("<path class=\"median\"").count(), 2);
+    // The table has each run's time, as the trend does.
+    let trend = json(&kept.said(&["history", "--trend", "--json", "-"]));
+    let run = trend["arms"][0]["runs"][0]["run"].as_str().unwrap();
+    assert!(drawn.contains(&run[..8]), "no row of {run}");
+}
+
+#[test]
 fn history_lists_the_latest_first_and_only_what_is_asked_for() {
     let kept = Kept::new();
     assert_eq!(kept.said(&["history"]), "no runs are saved yet; `iotoll compare` saves one\n");

@@ -60,7 +60,7 @@ fn chart(trend: &Trend) -> Chart {
         title: "Each combination, run by run".to_owned(),
         about: "Each dot is the time per operation in one run, from the first on the left to the \
                 last on the right. A row reaches from its shortest time at the bottom to its \
-                longest at the top. The line is the level."
+                longest at the top. The line is the level, or the median where none changed."
             .to_owned(),
         reading: None,
         drawing: rows.finish(),
@@ -73,6 +73,13 @@ fn ends(arm: &ArmTrend) -> (f64, f64) {
     (times.clone().fold(f64::INFINITY, f64::min), times.fold(0.0, f64::max))
 }
 
+/// The middle of a combination's times.
+fn middle(arm: &ArmTrend) -> f64 {
+    let mut times: Vec<f64> = arm.runs.iter().map(|run| run.typical_ns).collect();
+    times.sort_by(f64::total_cmp);
+    times.get(times.len() / 2).copied().unwrap_or_default()
+}
+
 fn draw(arm: &ArmTrend, y: f64) -> Markup {
     let (least, most) = ends(arm);
     let end = arm.runs.len().saturating_sub(1).max(1) as f64;
@@ -83,7 +90,6 @@ fn draw(arm: &ArmTrend, y: f64) -> Markup {
         0.9 - 0.8 * share.clamp(0.0, 1.0)
     };
     let points = arm.runs.iter().enumerate().map(|(at, run)| [across(at), down(run.typical_ns)]);
-    let mut drawn = Markup::from(path("dots", dots(points)));
     let mut marks = Markup::default();
     let mut from = 0;
     let mut levels: Vec<[f64; 2]> = Vec::new();
@@ -93,10 +99,10 @@ fn draw(arm: &ArmTrend, y: f64) -> Markup {
         marks.push(upright(across(change.at), y, y + HEIGHT, "one"));
         from = change.at;
     }
-    if let Some(change) = arm.changes.last() {
-        levels.extend([[across(from), down(change.after_ns)], [1.0, down(change.after_ns)]]);
-        drawn.push(path("median", line(levels)));
-    }
+    let level = arm.changes.last().map_or_else(|| middle(arm), |change| change.after_ns);
+    levels.extend([[across(from), down(level)], [1.0, down(level)]]);
+    let mut drawn = Markup::from(path("median", line(levels)));
+    drawn.push(path("points c1", dots(points)));
     marks.push(plot(y, HEIGHT, drawn));
     marks
 }

@@ -1,20 +1,19 @@
 //! The complete record of a run within its page: the JSON that `--json` writes, with its
-//! slices as [`columns`], compressed (zlib, RFC 1950) and in letters (Base64, RFC 4648), in
-//! an element that browsers leave alone.
+//! slices as [`columns`], compressed (zstd, RFC 8878) and in letters (Base64, RFC 4648), in
+//! an element that browsers leave alone. Pages of before have it in zlib (RFC 1950).
 //!
 //! Whatever else is on a page is escaped, so that nothing there can begin such an element.
 
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, Read as _, Write};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use miniz_oxide::deflate::core::{
-    CompressorOxide, TDEFLFlush, compress_to_output, create_comp_flags_from_zip_params,
-};
 use miniz_oxide::inflate::decompress_to_vec_zlib_with_limit;
 use model::document::Document;
 use serde::Serialize;
 use thiserror::Error;
+use zstd::stream::read::Decoder;
+use zstd::stream::write::Encoder;
 
 use super::markup::{Markup, el};
 use super::{Sheet, columns};
@@ -31,10 +30,14 @@ const COLUMNS: &str = "columns";
 const COLUMNS_BYTES_MAX: usize = 32 << 20;
 /// To make columns takes a dozen times what the rows are as JSON. Of more they are not made.
 const ROWS_BYTES_MAX: u64 = 32 << 20;
+/// How it is compressed; an element that does not say has zlib.
+const ZSTD: &str = "zstd";
 /// What is compressed at a time.
 const PIECE_BYTES: usize = 64 << 10;
-/// Slower levels save no more than some thousandths.
-const LEVEL: u8 = 9;
+/// Slower levels save no more than a thousandth, and need more memory to be read.
+const LEVEL: i32 = 19;
+/// A frame that asks its reader for more memory than this level does was not written here.
+const WINDOW_LOG_MAX: u32 = 23;
 
 /// Why a page has no record that can be read.
 #[derive(Debug, Error, PartialEq, Eq)]
@@ -64,19 +67,20 @@ pub(super) fn embedded(sheet: &Sheet) -> Markup {
             let (form, packed) = if size(&document) <= ROWS_BYTES_MAX {
                 // A record has no keys that are no texts, and nothing else fails in memory.
                 let document = serde_json::to_value(document).unwrap_or_default();
-                (COLUMNS, deflated(&columns::packed(document)))
+                (COLUMNS, compressed(&columns::packed(document)))
             } else {
-                (ROWS, deflated(&document))
+                (ROWS, compressed(&document))
             };
             (&run.run.id, form, packed)
         }
         Sheet::Load { run, analysis } => {
-            (&run.run.id, ROWS, deflated(&run.with_analysis(analysis)))
+            (&run.run.id, ROWS, compressed(&run.with_analysis(analysis)))
         }
     };
     let letters = STANDARD.encode(packed.bytes);
     let script = el("script").attr("type", TYPE).attr("data-run", id).attr("data-form", form);
-    script.attr("data-bytes", packed.taken).text(letters).into()
+    let script = script.attr("data-packed", ZSTD).attr("data-bytes", packed.taken);
+    script.text(letters).into()
 }
 
 /// How long the JSON of a record is.
@@ -99,46 +103,26 @@ fn size(record: &impl Serialize) -> u64 {
     counted.0
 }
 
-/// The JSON of a record, compressed as it is written: it is never whole in memory.
-fn deflated(record: &impl Serialize) -> Deflated {
-    let flags = create_comp_flags_from_zip_params(LEVEL.into(), 1, 0);
-    let compressor = Box::new(CompressorOxide::new(flags));
-    let mut deflated = Deflated { compressor, bytes: Vec::new(), taken: 0 };
-    let mut buffered = BufWriter::with_capacity(PIECE_BYTES, &mut deflated);
-    let _ = serde_json::to_writer(&mut buffered, record).map(|()| buffered.flush());
-    drop(buffered);
-    deflated.compress(&[], TDEFLFlush::Finish);
-    deflated
-}
-
-/// What was written to it, compressed.
-struct Deflated {
-    compressor: Box<CompressorOxide>,
+/// A record's JSON, compressed.
+struct Compressed {
     bytes: Vec<u8>,
-    /// How many bytes were compressed.
-    taken: usize,
+    /// How long the JSON is.
+    taken: u64,
 }
 
-impl Deflated {
-    fn compress(&mut self, bytes: &[u8], flush: TDEFLFlush) {
-        let Self { compressor, bytes: packed, .. } = self;
-        compress_to_output(compressor, bytes, flush, |piece| {
-            packed.extend_from_slice(piece);
-            true
-        });
-    }
-}
-
-impl Write for Deflated {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.compress(bytes, TDEFLFlush::None);
-        self.taken += bytes.len();
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
+/// The JSON of a record, compressed as it is written: it is never whole in memory.
+fn compressed(record: &impl Serialize) -> Compressed {
+    let taken = size(record);
+    let written = || -> io::Result<Vec<u8>> {
+        let mut encoder = Encoder::new(Vec::new(), LEVEL)?;
+        // A short text gets small tables.
+        encoder.set_pledged_src_size(Some(taken))?;
+        let mut buffered = BufWriter::with_capacity(PIECE_BYTES, encoder);
+        serde_json::to_writer(&mut buffered, record)?;
+        buffered.into_inner().map_err(io::IntoInnerError::into_error)?.finish()
+    };
+    // Memory takes all that is written to it.
+    Compressed { bytes: written().unwrap_or_default(), taken }
 }
 
 /// Whether a file that begins so may be a page.
@@ -167,10 +151,21 @@ pub fn read(page: &str, name: Option<&str>, bytes_max: u64) -> Result<Vec<u8>, R
     record.unpacked(bytes_max)
 }
 
+/// What zstd made of a text, as a text again: of one that is longer than it says, the beginning
+/// and a byte.
+fn decompressed(packed: &[u8], bytes: u64) -> io::Result<Vec<u8>> {
+    let mut decoder = Decoder::new(packed)?;
+    decoder.window_log_max(WINDOW_LOG_MAX)?;
+    let mut text = Vec::new();
+    decoder.take(bytes.saturating_add(1)).read_to_end(&mut text)?;
+    Ok(text)
+}
+
 /// A record as it is in the page.
 struct Packed<'a> {
     run: &'a str,
     has_columns: bool,
+    has_zstd: bool,
     bytes: u64,
     letters: &'a str,
 }
@@ -188,7 +183,13 @@ impl<'a> Packed<'a> {
         let bytes = attribute("data-bytes").and_then(|bytes| bytes.parse().ok());
         let bytes = bytes.ok_or(RecordError::Damaged("it has no valid size"))?;
         let has_columns = attribute("data-form") == Some(COLUMNS);
-        Ok(Self { run: attribute("data-run").unwrap_or_default(), has_columns, bytes, letters })
+        let has_zstd = match attribute("data-packed") {
+            None => false,
+            Some(ZSTD) => true,
+            Some(_) => return Err(RecordError::Damaged("a newer iotoll compressed it")),
+        };
+        let run = attribute("data-run").unwrap_or_default();
+        Ok(Self { run, has_columns, has_zstd, bytes, letters })
     }
 
     fn unpacked(&self, bytes_max: u64) -> Result<Vec<u8>, RecordError> {
@@ -199,8 +200,12 @@ impl<'a> Packed<'a> {
         let letters: Vec<u8> = self.letters.bytes().filter(|b| !b.is_ascii_whitespace()).collect();
         let packed = STANDARD.decode(letters);
         let packed = packed.map_err(|_| RecordError::Damaged("it is not valid Base64"))?;
-        let json = decompress_to_vec_zlib_with_limit(&packed, self.bytes as usize);
-        let json = json.map_err(|_| RecordError::Damaged("it cannot be decompressed"))?;
+        let json = if self.has_zstd {
+            decompressed(&packed, self.bytes).ok()
+        } else {
+            decompress_to_vec_zlib_with_limit(&packed, self.bytes as usize).ok()
+        };
+        let json = json.ok_or(RecordError::Damaged("it cannot be decompressed"))?;
         if json.len() as u64 != self.bytes {
             return Err(RecordError::Damaged("its size is not the stated one"));
         }
@@ -219,7 +224,7 @@ mod tests {
     use super::*;
 
     fn page(run: &str, json: &str, bytes: usize) -> String {
-        let packed = STANDARD.encode(compress_to_vec_zlib(json.as_bytes(), LEVEL));
+        let packed = STANDARD.encode(compress_to_vec_zlib(json.as_bytes(), 9));
         format!(
             "<!doctype html>\n{BEGIN} data-run=\"{run}\" data-bytes=\"{bytes}\">{packed}</script>"
         )
@@ -234,6 +239,28 @@ mod tests {
         // An editor may have broken the line.
         let broken = page.replace(">e", ">\ne");
         assert_eq!(read(&broken, Some("ab"), 1 << 20).as_deref(), Ok(json.as_bytes()));
+    }
+
+    /// The same page, compressed as pages are now.
+    fn page_of_now(json: &str, bytes: usize) -> String {
+        let packed = zstd::bulk::compress(json.as_bytes(), LEVEL).unwrap_or_default();
+        let letters = STANDARD.encode(packed);
+        format!(
+            "{BEGIN} data-run=\"a\" data-packed=\"zstd\" data-bytes=\"{bytes}\">{letters}</script>"
+        )
+    }
+
+    #[test]
+    fn a_record_in_zstd_is_read_back_and_refused_where_it_lies() {
+        let json = "{\"schema\": \"iotoll.result/2\"}".repeat(99);
+        let page = page_of_now(&json, json.len());
+        assert_eq!(read(&page, None, 1 << 20).as_deref(), Ok(json.as_bytes()));
+        let longer = RecordError::Damaged("its size is not the stated one");
+        assert_eq!(read(&page_of_now(&json, 100), None, 1 << 20), Err(longer));
+        let damaged = RecordError::Damaged("it cannot be decompressed");
+        assert_eq!(read(&page.replacen(">KLUv", ">KLUw", 1), None, 1 << 20), Err(damaged));
+        let newer = RecordError::Damaged("a newer iotoll compressed it");
+        assert_eq!(read(&page.replace("\"zstd\"", "\"zstd2\""), None, 1 << 20), Err(newer));
     }
 
     #[test]

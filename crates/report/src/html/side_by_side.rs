@@ -44,10 +44,11 @@ pub(super) fn overview(sheets: &[Sheet], matching: &Matching, ids: &mut Ids) -> 
         .child(el("h1").text(title))
         .child(list(sheets));
     if runs.len() > 1 {
-        let text = "Unlike the arms within a run, runs are not interleaved: the machine or its \
-                    state may have changed between them. `iotoll diff` shows what differs by more \
-                    than the usual variation between runs.";
-        section = section.child(el("p").text(text));
+        let text = "Unlike the combinations of one run, runs are not interleaved: the machine or \
+                    its state may have changed between them. ";
+        let differs = " shows what differs by more than the usual variation between runs.";
+        let diff = el("code").text("iotoll diff");
+        section = section.child(el("p").text(text).child(diff).text(differs));
         let repeated = runs
             .iter()
             .filter_map(|(number, _, analysis)| Some((*number, analysis.reproduction.as_ref()?)));
@@ -67,7 +68,7 @@ fn list(sheets: &[Sheet]) -> Markup {
         match sheet {
             Sheet::Comparison { run, analysis } => {
                 let facts = format!(
-                    ": began {}, {} blocks, Linux {}, {}",
+                    ": began {}, {} rounds, Linux {}, {}",
                     day(&run.run.started),
                     count(analysis.blocks),
                     run.machine.kernel,
@@ -182,10 +183,11 @@ fn drawn(runs: &[Numbered], rows: &Rows, pairs: &[(usize, usize)]) -> Option<Cha
     let marks = ticks(&scale, &ratio_ticks(&scale), forest::speed_mark);
     let mut rows =
         chart::Rows::new(marks).with_behind(scale.at(1.0 / threshold), scale.at(threshold));
-    let mut table = Table::new(4, ["arm", "against", "run", "verdict", "ratio", "interval"]);
+    let mut table =
+        Table::new(4, ["combination", "compared with", "run", "verdict", "ratio", "interval"]);
     for found in &shared {
         let (_, first) = found.first()?;
-        rows.heading(&format!("{}, against {}", first.other, first.base));
+        rows.heading(&format!("{}, compared with {}", first.other, first.base));
         for (number, comparison) in found {
             let Difference { ratio, interval } = Difference::of(comparison);
             let verdict = comparison.verdict.as_str().to_owned();
@@ -204,8 +206,8 @@ fn drawn(runs: &[Numbered], rows: &Rows, pairs: &[(usize, usize)]) -> Option<Cha
         subject: "runs".to_owned(),
         reading: None,
         title: "The same comparisons in each run".to_owned(),
-        about: "Time per operation divided by that of the arm it is compared with, with its \
-                confidence interval, from each run alone."
+        about: "Time per operation divided by that of the combination it is compared with, with \
+                its confidence interval, from each run alone."
             .to_owned(),
         drawing: rows.finish(),
         table,

@@ -2,17 +2,24 @@
 
 use super::markup::{Markup, classed, el};
 
-/// A table whose first columns are words and whose others are figures.
+/// A table whose first columns are words, and the last if it says so; the others are figures.
 pub(super) struct Table {
     heads: Vec<String>,
     /// How many columns are words.
     words: usize,
+    ends_in_words: bool,
     rows: Vec<Vec<String>>,
 }
 
 impl Table {
     pub(super) fn new<T: Into<String>>(words: usize, heads: impl IntoIterator<Item = T>) -> Self {
-        Self { heads: heads.into_iter().map(Into::into).collect(), words, rows: Vec::new() }
+        let heads = heads.into_iter().map(Into::into).collect();
+        Self { heads, words, ends_in_words: false, rows: Vec::new() }
+    }
+
+    pub(super) fn ending_in_words(mut self, ends_in_words: bool) -> Self {
+        self.ends_in_words = ends_in_words;
+        self
     }
 
     pub(super) fn add_row<T: Into<String>>(&mut self, cells: impl IntoIterator<Item = T>) {
@@ -21,7 +28,11 @@ impl Table {
 
     /// The table, in a part of the page that is moved sideways where there is no room.
     pub(super) fn scrolling(self, title: &str) -> Markup {
-        let class = |column: usize| if column < self.words { "w" } else { "n" };
+        let is_last = |column: usize| column + 1 == self.heads.len();
+        let class = |column: usize| match column {
+            column if column < self.words || self.ends_in_words && is_last(column) => "w",
+            _ => "n",
+        };
         let heads = self.heads.iter().enumerate().map(|(column, head)| {
             el("th").attr("scope", "col").attr("class", class(column)).text(head)
         });

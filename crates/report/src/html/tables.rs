@@ -19,7 +19,8 @@ pub fn page_of_tables(tables: &Tables) -> String {
 }
 
 fn table(section: &Section) -> Table {
-    let mut table = Table::new(1, section.heads.iter().cloned());
+    let mut table =
+        Table::new(1, section.heads.iter().cloned()).ending_in_words(section.ends_in_words);
     for row in &section.rows {
         table.add_row(row.iter().cloned());
     }

@@ -42,8 +42,8 @@ pub fn tables(bill: &Bill) -> Tables {
         title: format!("File calls of {}", printable(&bill.header.program)),
         lead: vec![opening::sentence(bill), opening::facts(bill)],
         sections: vec![
-            Section::new("By kind", &heads("time spent", "where"), kinds),
-            Section::new("By folder", &heads("folder", "mostly"), folders),
+            Section::new("By kind", &heads("time spent", "where"), kinds).ending_in_words(),
+            Section::new("By folder", &heads("folder", "mostly"), folders).ending_in_words(),
             Section::new(
                 "By file",
                 &["file", "calls", "opens", "syncs", "read", "written", "time", "share of run"],
