@@ -204,7 +204,7 @@ impl Columns {
     fn left(&self) -> usize {
         let causes = if self.causes { 24 } else { 0 };
         let right = GAP + self.times() + GAP + FIGURE + self.axis_columns() + causes;
-        self.width.saturating_sub(right).clamp(20, 44)
+        self.width.saturating_sub(right).clamp(4, 44)
     }
 
     fn heads(&self) -> String {

@@ -21,7 +21,10 @@ pub(super) fn lines(subject: Subject, width: Width) -> String {
         let wrapped = paragraph("", "        ", &head, width);
         format!("{}{extent}\n", wrapped.lines().map(heading).collect::<String>())
     };
-    head + &paragraph("", "", &data(subject).join(" "), width.min(PROSE))
+    match data(subject) {
+        told if told.is_empty() => head,
+        told => head + &paragraph("", "", &told.join(" "), width.min(PROSE)),
+    }
 }
 
 /// The program and the places: `iotoll  disk=/srv (ext4)  ram=/dev/shm (tmpfs)`.

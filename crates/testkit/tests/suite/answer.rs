@@ -65,9 +65,9 @@ fn fits(text: &str, lines: usize, width: usize) {
 #[test]
 fn a_default_run_fits_one_screen_whatever_its_width() {
     let run = measured(&plan(&[], &TWO, &[]), 0.05);
-    for width in [60, 80, 120, 200] {
+    for width in [40, 60, 80, 120, 200] {
         let text = printed(&run, width);
-        fits(&text, if width < 80 { 60 } else { LINES_MAX }, width);
+        fits(&text, LINES_MAX * 80 / width.min(80), width);
         insta::assert_snapshot!(format!("default_{width}"), text);
     }
 }
