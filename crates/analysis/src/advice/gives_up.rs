@@ -82,7 +82,7 @@ fn after_power_failure(loss: Loss) -> &'static str {
         Loss::Latest => "a power failure may undo the latest requests",
         Loss::Unwritten => "a power failure may lose the last half minute of data",
         Loss::Damage => "a power failure may damage files",
-        Loss::All => "the files can be made again: a reboot loses them all",
+        Loss::All => "the files can be made again (a reboot loses them)",
     }
 }
 

@@ -42,7 +42,7 @@ fn promising(mut run: Run, promises: [&str; 2]) -> Run {
 
 const SAFE: &str = "power failure: nothing committed is lost";
 const UNDONE: &str = "power failure: the latest requests may be undone, and nothing else";
-const REBOOT: &str = "the files can be made again: a reboot loses them all";
+const REBOOT: &str = "the files can be made again (a reboot loses them)";
 
 /// The group, condition and comparison of each.
 fn advised(run: &Run) -> Vec<(Group, Option<String>, usize)> {
