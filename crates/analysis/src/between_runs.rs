@@ -16,8 +16,6 @@ const SLICES_MIN: u64 = 5;
 /// Fewer saved runs would make intervals so wide that the second run of a machine decides less
 /// than its first.
 const RUNS_MIN: usize = 5;
-/// A run that lost this share of its time to something, or more, tells nothing of others.
-const LOST_MAX: f64 = 0.1;
 
 /// What saved runs told of the arms' times, in the order in which they ran.
 pub struct Saved<'a> {
@@ -61,11 +59,8 @@ fn learned(series: &[Vec<f64>]) -> Vec<Option<Learned>> {
 }
 
 /// What is kept of a run for those that follow, each logarithm under its text: the arms' times
-/// per operation, and the ratios of their 99th percentiles. Nothing of a run that was disturbed.
+/// per operation, and the ratios of their 99th percentiles.
 pub fn kept(run: &Run, analysis: &Analysis) -> Vec<(String, f64)> {
-    if analysis.noise.sources.iter().any(|source| source.effect >= Some(LOST_MAX)) {
-        return Vec::new();
-    }
     let arms = run.plan.arms.iter().zip(&analysis.arms);
     let known = arms.filter(|(_, result)| result.slices >= SLICES_MIN);
     let times = known.filter_map(|(arm, result)| Some((setting(run, arm)?, result.typical_ns?)));
@@ -85,10 +80,6 @@ fn of_tails(base: &str, other: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
-    use model::noise::{NoiseCode, NoiseSource};
-
     use super::*;
     use crate::testing;
 
@@ -119,26 +110,6 @@ mod tests {
         assert_eq!(shown(RUNS_MIN - 1, 0.02), []);
         assert!(shown(8, 0.5).iter().all(|of| of.time.is_some_and(|time| time.deviation > 0.2)));
         assert!(shown(RUNS_MIN, 0.02).iter().all(|of| of.time.is_some()));
-    }
-
-    #[test]
-    fn nothing_is_kept_of_a_run_that_was_disturbed() {
-        let slices = (0..20).flat_map(|block| [0, 1].map(|arm| testing::slice(arm, block)));
-        let run = testing::run(2, slices.collect());
-        let mut analysis = crate::analyse(&run);
-        assert!(!kept(&run, &analysis).is_empty());
-        let source = |effect| NoiseSource {
-            code: NoiseCode::OtherLoad,
-            evidence: BTreeMap::new(),
-            text: String::new(),
-            remedy: String::new(),
-            effect,
-            touched: Vec::new(),
-        };
-        analysis.noise.sources = vec![source(None), source(Some(LOST_MAX / 2.0))];
-        assert!(!kept(&run, &analysis).is_empty());
-        analysis.noise.sources.push(source(Some(LOST_MAX)));
-        assert_eq!(kept(&run, &analysis), []);
     }
 
     #[test]

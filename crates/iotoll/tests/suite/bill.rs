@@ -165,7 +165,7 @@ fn a_trace_is_shown_as_its_bill() {
     fs::write(&file, &damaged).unwrap();
     assert_fails(&run(["show", name]), 2, &["cannot show", name, "damaged"]);
     fs::write(&file, &whole).unwrap();
-    for more in [&["--threshold", "1%"][..], &["--csv", "-"], &["--layout", "plain"]] {
+    for more in [&["--threshold", "1%"][..], &["--openmetrics", "-"], &["--layout", "plain"]] {
         assert_fails(&run([&["show", name], more].concat()), 2, &["it is a trace"]);
     }
 }

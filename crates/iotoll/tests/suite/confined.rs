@@ -138,7 +138,17 @@ fn every_command_that_reads_a_file_is_confined_before_it_reads() {
         &["report", "PIPE", "-o", &out],
         &["share", "PIPE", "-o", &out],
         &["rerun", "PIPE", "--dry-run"],
-        &["compare", &a, &b, "--study=log", "--budget=1s", "--no-save", "--baseline", "PIPE"],
+        &[
+            "compare",
+            &a,
+            &b,
+            "--study=log",
+            "--budget=1s",
+            "--no-save",
+            "--allow-missing",
+            "--baseline",
+            "PIPE",
+        ],
     ];
     for (number, command) in commands.into_iter().enumerate() {
         let path = files.path(&format!("pipe-{number}"));

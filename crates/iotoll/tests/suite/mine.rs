@@ -125,7 +125,7 @@ fn what_is_named_is_measured_by_copies_and_its_rows_have_its_names() {
         "shop.log: your files: record sizes of 8,000 lines, ",
         "shop.db: your files: a database of ",
         "12 statements a request, generated from its tables: 10 reads and 2 writes",
-        "shop.db, WAL, synchronous=FULL",
+        "shop.db: answer a request from a database (now: WAL, synchronous=FULL)",
     ] {
         assert!(screen.contains(says), "{says}: {screen}");
     }

@@ -70,7 +70,7 @@ fn a_flag_of_another_command_names_that_command() {
     let several = run(["history", "--rounds", "3"]);
     assert_fails(&several, 2, &["--rounds is a flag of the commands compare, bench"]);
     let before = run(["--study", "log", "compare"]);
-    assert_fails(&before, 2, &["--study is a flag of the commands compare, history"]);
+    assert_fails(&before, 2, &["--study is a flag of the commands compare, chart, history"]);
     let nowhere = run(["history", "--no-such-flag"]);
     assert_fails(&nowhere, 2, &["unexpected argument '--no-such-flag'"]);
     assert!(!stderr(&nowhere).contains("is a flag of"), "{}", stderr(&nowhere));

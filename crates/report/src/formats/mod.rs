@@ -44,7 +44,7 @@ pub static FORMATS: [Format; 5] = [
         choice: Some(Choice {
             flag: "csv-rows",
             value_name: "ROWS",
-            help: "Choose the rows: arms, rounds, buckets or comparisons",
+            help: "Choose rows: arms, rounds, buckets or comparisons",
             details: "A row is a combination of a study, a strategy, its parameters and a place \
                       (arms), a combination in one round (rounds), a bucket of its latency \
                       histogram (buckets), or two that were compared (comparisons). [default: \
