@@ -30,7 +30,9 @@ pub(crate) struct TraceArgs {
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) output: Option<PathBuf>,
 
-    /// Say how many operations the program does, for the cost of each
+    /// Say how many operations the program does
+    ///
+    /// The bill then has the cost of each.
     ///
     /// Limits per operation need it, as in record --fail 'syncs > 3/op'.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
