@@ -45,7 +45,7 @@ pub(crate) struct ChartArgs {
     #[arg(hide_possible_values = true)]
     kind: KindArg,
 
-    /// Draw this study [default: the only one; forest: all of them]
+    /// Draw this study [default: the only one]
     #[arg(long, value_name = "STUDY")]
     study: Option<String>,
 
@@ -53,7 +53,7 @@ pub(crate) struct ChartArgs {
     #[arg(long, value_name = "PARAMETER")]
     x: Option<String>,
 
-    /// Divide lines into a panel for each value of this parameter
+    /// Draw a panel for each value of this parameter
     #[arg(long, value_name = "PARAMETER")]
     facet: Option<String>,
 

@@ -41,7 +41,7 @@ pub(crate) struct ReportArgs {
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 
-    /// Draw every round of every combination, and not only where something drifted
+    /// Draw every round, not only where something drifted
     #[arg(long)]
     rounds: bool,
 
