@@ -5,7 +5,7 @@ use model::analysis::Comparison;
 use units::{percent, three_digits, two_digits};
 
 /// From this factor on a difference is told as a factor, below it as a percentage.
-const FACTOR_FROM: f64 = 1.5;
+pub(crate) const FACTOR_FROM: f64 = 1.5;
 /// Nobody could act on a smaller share, which is told as none.
 const SHARE_MIN: f64 = 0.0005;
 

@@ -3,7 +3,8 @@
 use units::count;
 
 /// The factors at which the axis may end and be marked, the farthest first.
-const MARKS: [f64; 12] = [1e4, 5e3, 2e3, 1e3, 500.0, 200.0, 100.0, 50.0, 20.0, 10.0, 5.0, 2.0];
+pub(crate) const MARKS: [f64; 12] =
+    [1e4, 5e3, 2e3, 1e3, 500.0, 200.0, 100.0, 50.0, 20.0, 10.0, 5.0, 2.0];
 /// The axis reaches at least from twice as fast to a quarter slower.
 const LEAST: [f64; 2] = [0.5, 1.25];
 

@@ -57,6 +57,11 @@ pub(super) fn param(subject: Subject, arm: &ArmResult, name: &str, value: &str) 
     if says_itself { value.to_owned() } else { format!("{name} {value}") }
 }
 
+/// Whether a change is to another place alone.
+pub(super) fn is_move(change: &str) -> bool {
+    change.starts_with("in ") || change.starts_with("on ")
+}
+
 impl<'a> Entry<'a> {
     /// The comparisons that it rests on.
     pub(super) fn comparisons(&self) -> impl Iterator<Item = &'a Comparison> {
@@ -73,6 +78,12 @@ impl<'a> Entry<'a> {
         self.advice.now.len() > 1
     }
 
+    /// Whether it takes a line of prose and has no times of its own: what a set comes to that is
+    /// not to be changed.
+    pub(super) fn is_prose(&self) -> bool {
+        self.is_of_set() && !self.advice.is_a_change()
+    }
+
     pub(super) fn is_sure(&self) -> bool {
         self.comparisons().all(|comparison| comparison.verdict.is_sure())
     }
@@ -81,7 +92,7 @@ impl<'a> Entry<'a> {
     /// gain.
     pub(super) fn change(&self) -> String {
         let change = self.advice.change.as_deref().unwrap_or_default();
-        if !self.is_of_set() || self.advice.is_a_change() {
+        if !self.is_prose() {
             return change.to_owned();
         }
         let parts = self.comparisons().filter_map(|comparison| {

@@ -7,7 +7,7 @@ use model::printable::printable;
 use textwrap::core::display_width;
 
 use super::axis::Axis;
-use super::entry::Entry;
+use super::entry::{Entry, is_move};
 use super::notes::some_of;
 use crate::text::{self, PROSE, Width, push_new};
 
@@ -44,7 +44,6 @@ pub(super) fn sections<'a>(entries: &'a [Entry<'a>]) -> Vec<Section<'a>> {
 
 fn section<'a>(entries: &'a [Entry<'a>]) -> Section<'a> {
     let advice = entries[0].advice;
-    let is_move = |change: &str| ["in ", "on "].iter().any(|word| change.starts_with(word));
     let shared = advice.change.as_deref().filter(|change| {
         let alike = entries.iter().all(|entry| entry.advice.change.as_deref() == Some(*change));
         alike && advice.is_a_change() && (is_move(change) || entries.len() > 1)
@@ -128,7 +127,7 @@ pub(super) fn text(sections: &[Section<'_>], width: Width, room: Room) -> String
 fn in_prose(section: &Section<'_>, shown: usize, width: Width) -> String {
     let told = section.entries[..shown].iter().map(|entry| {
         let mut words = vec![entry.name.clone(), section.change(entry)];
-        if entry.comparisons().count() == 1 {
+        if !entry.is_prose() {
             words.push(entry.figure());
         }
         words.retain(|word| !word.is_empty());
@@ -231,8 +230,7 @@ impl Columns {
             pad = name - display_width(&entry.name)
         );
         let below = " ".repeat(GAP + name + GAP);
-        // What a set comes to takes a line of prose, and has no times of its own.
-        if !entry.advice.is_a_change() && entry.advice.now.len() > 1 {
+        if entry.is_prose() {
             let first = format!("{label}{:GAP$}", "");
             return text::wrapped(&first, &below, &change, self.width).join("\n") + "\n";
         }

@@ -4,11 +4,10 @@ use model::advice::Group;
 use model::analysis::Verdict;
 use units::{listed, percent, two_digits};
 
-use super::entry::{self, Entry};
+use super::entry::{self, Entry, is_move};
+use crate::difference::FACTOR_FROM;
 use crate::subject::Subject;
 
-/// A difference is a factor from here on, and a share of the time below.
-const FACTOR_FROM: f64 = 1.5;
 /// A title has no room for more names.
 const NAMES_MAX: usize = 3;
 
@@ -56,10 +55,6 @@ fn gain((entry, ratio): (&Entry, f64)) -> String {
     let condition = entry.advice.condition.as_ref();
     let condition = condition.map_or_else(String::new, |condition| format!(" if {condition}"));
     format!("{}: {} {change}{condition}", entry.name, faster(ratio))
-}
-
-fn is_move(change: &str) -> bool {
-    change.starts_with("in ") || change.starts_with("on ")
 }
 
 fn faster(ratio: f64) -> String {

@@ -19,6 +19,7 @@ pub(crate) use screen::{Screen, ScreenEntry, ScreenSection};
 use model::analysis::Analysis;
 use model::run::Run;
 
+pub(crate) use axis::MARKS;
 pub(crate) use entry::{Entry, all as entries};
 pub(crate) use headline::headline;
 pub(crate) use opening::extent;
@@ -57,19 +58,19 @@ pub(crate) fn answer(run: &Run, analysis: &Analysis, full: bool, width: Width) -
     if analysis.blocks == 0 {
         return out + &nothing_known(run, width);
     }
-    let sections = groups::sections(&entries);
-    let screen = |(room, note_lines): (Room, usize)| {
+    let (sections, notes) = (groups::sections(&entries), notes::whole(subject, &entries, full));
+    let mut screen = String::new();
+    for (room, note_lines) in rooms() {
         let advice = groups::text(&sections, width, room);
-        let notes = notes::all(subject, &entries, full, width, note_lines);
+        let notes = notes::text(&notes, width, note_lines);
         let grid = grid::text(subject, width, room.entries);
-        let lines = if grid.is_empty() { LINES_MAX } else { LINES_WITH_GRID_MAX };
-        (format!("{out}{advice}{grid}\n{notes}"), lines)
-    };
-    let fits =
-        |(screen, lines): &(String, usize)| screen.lines().count() <= lines_at(*lines, width);
-    let mut all = rooms().map(screen);
-    let first = all.find(fits);
-    first.or_else(|| rooms().last().map(screen)).map_or(out, |(screen, _)| screen)
+        let lines_max = if grid.is_empty() { LINES_MAX } else { LINES_WITH_GRID_MAX };
+        screen = format!("{out}{advice}{grid}\n{notes}");
+        if screen.lines().count() <= lines_at(lines_max, width) {
+            break;
+        }
+    }
+    screen
 }
 
 /// What one must know of a run before relying on what it says, whatever that is.

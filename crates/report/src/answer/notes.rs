@@ -30,15 +30,9 @@ const OPEN_LINES: usize = 3;
 const NOISE_LINES: usize = 3;
 const RISK_LINES: usize = 2;
 
-/// All of them, each of no more lines of 80 columns than that.
-pub(super) fn all(
-    subject: Subject,
-    entries: &[Entry<'_>],
-    full: bool,
-    width: Width,
-    lines_max: usize,
-) -> String {
-    whole(subject, entries, full).into_iter().map(|note| shown(&note, lines_max, width)).collect()
+/// Notes, each of no more lines of 80 columns than that.
+pub(super) fn text(notes: &[Note], width: Width, lines_max: usize) -> String {
+    notes.iter().map(|note| shown(note, lines_max, width)).collect()
 }
 
 /// Those on whether what was measured can be relied on.
@@ -207,7 +201,7 @@ fn more(subject: Subject, full: bool) -> Vec<String> {
     let all = &subject.analysis.comparisons;
     let sure = all.first().map(|c| {
         let (confidence, threshold) = (percent(c.confidence), percent(c.threshold));
-        let sure = all.iter().filter(|c| c.verdict.is_sure()).count();
+        let sure = opening::sure(subject.analysis);
         let compared = counted(all.len() as u64, "comparison");
         format!(
             "{sure} of {compared} sure, each at {confidence}; under {threshold} counts as same."

@@ -1,7 +1,7 @@
 //! What a screen opens with: the places, how long it took, whose files these were, and what is
 //! taken for what an application does now.
 
-use model::analysis::ArmResult;
+use model::analysis::{Analysis, ArmResult};
 use model::place::PlaceFacts;
 use model::run::Run;
 use units::counted;
@@ -41,9 +41,13 @@ pub(crate) fn extent(Subject { run, analysis }: Subject) -> String {
     let clients = clients::count(&run.clients).map_or_else(String::new, |all| format!(", {all}"));
     let cut = if analysis.cut_afterwards { ", cut into stretches afterwards" } else { "" };
     let all = analysis.comparisons.len();
-    let sure = analysis.comparisons.iter().filter(|c| c.verdict.is_sure()).count();
-    let sure = if all > 0 { format!(", {sure} of {all} sure") } else { String::new() };
+    let sure = if all > 0 { format!(", {} of {all} sure", sure(analysis)) } else { String::new() };
     format!("{state}{:.0} s{clients}{cut}{sure}", run.run.seconds)
+}
+
+/// How many comparisons are sure.
+pub(super) fn sure(analysis: &Analysis) -> usize {
+    analysis.comparisons.iter().filter(|comparison| comparison.verdict.is_sure()).count()
 }
 
 /// Which studies worked on the user's own files, and which on generated ones.

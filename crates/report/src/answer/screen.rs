@@ -94,7 +94,7 @@ fn section(section: &groups::Section) -> ScreenSection {
             change: section.change(entry),
             now: entry.now(),
             then: entry.then(),
-            is_prose: advice.now.len() > 1 && !advice.is_a_change(),
+            is_prose: entry.is_prose(),
             ratio: advice.ratio,
             ratio_low: advice.ratio_low,
             ratio_high: advice.ratio_high,

@@ -7,10 +7,8 @@ use units::count;
 use super::chart::{Tick, percent};
 use super::markup::{Element, Markup, classed, el};
 use super::scale::Scale;
-use crate::answer::{ScreenEntry, ScreenSection};
+use crate::answer::{MARKS, ScreenEntry, ScreenSection};
 
-/// Factors that may be marked.
-const MARKS: [f64; 13] = [1e4, 5e3, 2e3, 1e3, 500.0, 200.0, 100.0, 50.0, 20.0, 10.0, 5.0, 2.0, 1.0];
 /// The axis reaches at least from twice as fast to a third slower.
 const LEAST: [f64; 2] = [0.5, 1.33];
 /// How large the mark of an estimate is.
@@ -42,9 +40,9 @@ impl ChangeAxis {
             is_kept: (ratio - 1.0).abs() < 1e-9,
         };
         let factor = |factor: f64| count(factor as u64);
-        let faster = MARKS.into_iter().filter(|mark| *mark > 1.0 && self.0.holds(1.0 / *mark));
+        let faster = MARKS.into_iter().filter(|mark| self.0.holds(1.0 / *mark));
         let faster = faster.map(|mark| tick(1.0 / mark, format!("{}×", factor(mark))));
-        let slower = MARKS.into_iter().rev().filter(|mark| *mark > 1.0 && self.0.holds(*mark));
+        let slower = MARKS.into_iter().rev().filter(|mark| self.0.holds(*mark));
         let slower = slower.map(|mark| tick(mark, format!("{}× slower", factor(mark))));
         faster.chain([tick(1.0, "now".to_owned())]).chain(slower).collect()
     }

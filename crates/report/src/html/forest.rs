@@ -7,7 +7,7 @@ use super::chart::{Chart, Drawing, Figures, Reading, Rows, level, percent, ticks
 use super::markup::{Markup, classed};
 use super::scale::{Scale, ratio_ticks};
 use super::table::Table;
-use crate::difference::Difference;
+use crate::difference::{Difference, FACTOR_FROM};
 use crate::names;
 use crate::subject::Subject;
 
@@ -15,8 +15,6 @@ use crate::subject::Subject;
 pub(super) const HEIGHT: f64 = 14.0;
 /// By this factor intervals may lengthen the axis on either side.
 const LONGER: f64 = 2.0;
-/// A difference is written as a factor from here on, and as a percentage below.
-const FACTOR_FROM: f64 = 1.5;
 
 static READING: Reading = Reading {
     id: "reading-comparisons",
