@@ -9,11 +9,11 @@
 use super::assembler::Helper::{KtimeGetNs, MapLookup};
 use super::assembler::Register::{R0, R1, R2, R6, R7, R8, R9, Stack};
 use super::assembler::Width::{Eight, Four};
-use super::assembler::{Instruction, Label, Register, Test};
+use super::assembler::{Instruction, Test};
 use super::fault_programs;
 use super::layout as to;
 use super::observed;
-use super::writer::{BYTES, KEY, Maps, Writer};
+use super::writer::{BYTES, Maps, Writer};
 
 pub(super) const TRACEPOINT: &str = "sched_switch";
 /// So many values it has where it says how the thread is that leaves: Linux 5.18 and later.
@@ -50,11 +50,11 @@ pub(super) fn switch(
         w.a.jump_if(R1, Test::Bits, WAITS, waits);
         w.a.jump(comes);
         w.a.place(waits);
-        followed(&mut w, R7, thread, comes);
+        w.thread_or(R7, thread, comes);
         fault_programs::sleeps(&mut w.a, faults, comes);
     }
     w.a.place(comes);
-    followed(&mut w, R6, thread, not_followed);
+    w.thread_or(R6, thread, not_followed);
     if let Some(faults) = faults {
         let awake = w.a.label();
         fault_programs::goes_on(&mut w, faults, awake);
@@ -67,17 +67,6 @@ pub(super) fn switch(
     w.a.place(known);
     idle(&mut w, words);
     w.finish()
-}
-
-/// R8 becomes the value of a thread, of which a register has the kernel's own record; goes on at
-/// the label where it is not followed.
-fn followed(w: &mut Writer<'_>, register: Register, thread: i16, otherwise: Label) {
-    w.a.load(Four, R1, register, thread);
-    // An idle processor's thread has no number.
-    w.a.jump_if(R1, Test::Equal, 0, otherwise);
-    w.a.store(Four, Stack, KEY, R1);
-    w.followed_or(otherwise);
-    w.a.copy(R8, R0);
 }
 
 /// R7 is whether a followed thread runs here from now on.

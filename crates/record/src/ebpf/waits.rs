@@ -7,7 +7,7 @@
 use super::assembler::Helper::{GetCurrentTask, KtimeGetNs, RegistersOf};
 use super::assembler::Register::{R0, R1, R2, R6, R7, R8, R9, Stack};
 use super::assembler::Width::{Eight, Four};
-use super::assembler::{Instruction, Label, Register, Test};
+use super::assembler::{Instruction, Test};
 use super::layout as to;
 use super::places::Places;
 use super::writer::{ENDED, KEY, Maps, Writer};
@@ -23,14 +23,14 @@ pub(super) fn switch(maps: &Maps, places: &Places) -> Option<Vec<Instruction>> {
     let next = w.a.label();
     w.a.load(Eight, R6, R1, 8);
     w.a.load(Eight, R7, R1, 16);
-    thread(&mut w, places, R6, next);
+    w.thread_or(R6, places.thread, next);
     w.a.load(Four, R9, R6, places.state);
     w.a.store(Eight, R8, to::OF_THREAD_STATE, R9);
     w.a.call(KtimeGetNs);
     w.a.store(Eight, R8, to::OF_THREAD_LEFT, R0);
     w.a.place(next);
     let out = w.out;
-    thread(&mut w, places, R7, out);
+    w.thread_or(R7, places.thread, out);
     let a = &mut w.a;
     a.load(Eight, R9, R8, to::OF_THREAD_LEFT);
     a.jump_if(R9, Test::Equal, 0, out);
@@ -43,24 +43,13 @@ pub(super) fn switch(maps: &Maps, places: &Places) -> Option<Vec<Instruction>> {
     w.finish()
 }
 
-/// R8 becomes the value of a thread, of which a register has the kernel's own record; goes on at
-/// the label where it is not followed.
-fn thread(w: &mut Writer<'_>, places: &Places, thread: Register, otherwise: Label) {
-    w.a.load(Four, R1, thread, places.thread);
-    // What an idle processor does has no number.
-    w.a.jump_if(R1, Test::Equal, 0, otherwise);
-    w.a.store(Four, Stack, KEY, R1);
-    w.followed_or(otherwise);
-    w.a.copy(R8, R0);
-}
-
 /// A thread is woken by the one that runs here.
 pub(super) fn waking(maps: &Maps, places: &Places) -> Option<Vec<Instruction>> {
     let mut w = Writer::new(maps);
     let sleeps = w.a.label();
     w.a.load(Eight, R6, R1, 0);
     let out = w.out;
-    thread(&mut w, places, R6, out);
+    w.thread_or(R6, places.thread, out);
     let a = &mut w.a;
     a.load(Eight, R1, R8, to::OF_THREAD_LEFT);
     a.jump_if(R1, Test::Equal, 0, out);

@@ -121,6 +121,17 @@ impl<'m> Writer<'m> {
         self.followed();
     }
 
+    /// R8 becomes the value of a thread of which a register has the kernel's own record, with the
+    /// thread's number at that place; goes on at the label where it is not followed.
+    pub(super) fn thread_or(&mut self, record: Register, number_at: i16, otherwise: Label) {
+        self.a.load(Four, R1, record, number_at);
+        // An idle processor's thread has no number.
+        self.a.jump_if(R1, Test::Equal, 0, otherwise);
+        self.a.store(Four, Stack, KEY, R1);
+        self.followed_or(otherwise);
+        self.a.copy(R8, R0);
+    }
+
     /// Follows the thread whose number is on the stack, if there is room for it.
     pub(super) fn follow(&mut self) {
         for word in (0..to::THREAD_BYTES as i16).step_by(8) {
