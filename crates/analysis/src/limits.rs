@@ -1,4 +1,4 @@
-//! What a run's limits say of it.
+//! Whether a run keeps its limits.
 //!
 //! Counts are exact. A time is known as well as the run's stretches agree about it, by
 //! Student's t of their logarithms; with fewer stretches than a verdict takes, nothing is sure.
@@ -171,7 +171,7 @@ fn per_operation(slices: &[&Slice], of: impl Fn(&Slice) -> f64) -> Option<f64> {
 
 /// Where a value lies, of which the stretches tell these.
 fn range(value: f64, stretches: &[f64], error_rate: f64) -> Range {
-    // What is the same in each is exact, and zero has no logarithm.
+    // A value that is the same in each stretch is exact. Zero has no logarithm.
     let is_same = |other: &f64| (other - value).abs() <= f64::EPSILON * value.abs();
     if stretches.len() >= STRETCHES_MIN && stretches.iter().all(is_same) {
         return Range::exactly(value);

@@ -29,7 +29,7 @@ pub const FIGURES: [(&str, Quantity); 13] = [
 /// Bytes per second, of studies that move bytes.
 pub const THROUGHPUT: &str = "throughput_mb_per_s";
 
-/// What became of a limit for one combination.
+/// Whether one combination keeps a limit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Limited {
     /// The limit, as it was written.
@@ -38,11 +38,11 @@ pub struct Limited {
     pub id: String,
     /// The figure.
     pub figure: String,
-    /// What the figure is of.
+    /// Whether the figure is a time, a size, a share or a number.
     pub quantity: Quantity,
     /// What is known of it; nothing where it was not measured.
     pub range: Option<Range>,
-    /// What the limit says of it.
+    /// Whether it is within the limit.
     pub judgement: Judgement,
 }
 
@@ -96,7 +96,8 @@ impl<'a> Row<'a> {
             && (is_own_way || is_study && strategy.is_none_or(|strategy| strategy == self.strategy))
     }
 
-    /// What a figure of it is of; nothing where it has none of that name.
+    /// Whether a figure is a time, a size, a share or a number; `None` if the study has none of that
+    /// name.
     pub fn quantity(&self, figure: &str) -> Option<Quantity> {
         let own = self.study.figures.iter().find(|own| own.name == figure);
         let general = FIGURES.iter().find(|(name, _)| *name == figure);

@@ -14,7 +14,7 @@ use crate::limits;
 
 /// What a run is compared with, in sentences.
 const BASELINE: &str = "the baseline";
-/// What fails where nothing of two runs is the same.
+/// The failure of a gate if two runs have nothing in common.
 const NOTHING_COMPARED: &str = "no combination of the baseline was measured in this run, so that \
                                 nothing was compared";
 

@@ -42,7 +42,7 @@ pub enum Fails {
     AtMost,
 }
 
-/// What a figure is of, which decides the units it can be limited in.
+/// The kind of a figure, which decides the units of its limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quantity {
     /// Nanoseconds.

@@ -138,7 +138,7 @@ fn usual_file(name: &str) -> PathBuf {
     PathBuf::from(format!("{name}.svg"))
 }
 
-/// What the SVG is to be converted to, by the end of a file's name; nothing where it stays.
+/// The format to convert the SVG to, by the end of the file's name; `None` keeps the SVG.
 fn format_of(file: &Path) -> Result<Option<&'static str>, UsageError> {
     match file.extension().and_then(OsStr::to_str) {
         Some("png") => Ok(Some("png")),

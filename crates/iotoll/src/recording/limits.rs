@@ -26,7 +26,7 @@ const OF_ALL: [(&str, Quantity); 4] = [
     ("cpu", Quantity::Time),
 ];
 
-/// The limits of a recording, of which so many operations are known.
+/// The limits of a recording, and how many operations it has.
 #[derive(Clone, Copy)]
 pub(crate) struct Limits<'a> {
     pub(crate) limits: &'a [Limit],

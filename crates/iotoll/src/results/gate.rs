@@ -1,4 +1,4 @@
-//! What a run is judged by besides its own verdicts: an earlier run, and limits.
+//! The gate that a run must pass: an earlier run as its baseline, and limits.
 
 use analysis::{Analysed, analyse};
 use anyhow::ensure;
@@ -17,7 +17,7 @@ use crate::results::destination::Destination;
 use crate::results::source::Source;
 use crate::terminal::output;
 
-/// What a run is judged by, and where the judgement goes.
+/// The baseline and the limits of a run, and where to report whether it keeps them.
 pub(crate) struct Gate {
     baseline: Option<(Box<Run>, Analysis)>,
     matching: Matching,

@@ -148,7 +148,7 @@ fn a_baseline_is_a_gate_that_says_what_failed_it() {
     assert!(stdout(&failed).contains("::error title=log/held@disk is slower::log/held@disk is "));
     assert!(stdout(&failed).contains("Slower: log/held@disk"), "{}", stdout(&failed));
     assert!(fs::read_to_string(&xml).unwrap().contains("failures=\"2\""));
-    // The saved run is one, too, and what cannot be one is told before anything is measured.
+    // A saved run is a baseline, too. A wrong baseline is refused before anything is measured.
     let saved = kept.compare(&["--baseline", "last", "--json", "-"]);
     assert!(matches!(saved.status.code(), Some(0 | 5)));
     json(&stdout(&saved));

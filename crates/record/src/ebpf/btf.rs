@@ -83,8 +83,8 @@ impl Btf {
         are_there.then(|| (self.word(parameters + 4) & 0xffff).saturating_sub(1) as usize)
     }
 
-    /// Where a member is in a structure, in bytes; also one of a structure or union without a name
-    /// within it.
+    /// The offset of a member of a structure, in bytes. The member may be in a structure or union
+    /// without a name within it.
     pub(super) fn inner_member(&self, structure: &str, member: &str) -> Option<i16> {
         let at = *self.types.get(self.find(KIND_STRUCT, structure)?)?;
         i16::try_from(self.bits(at, member, 0)? / 8).ok()

@@ -40,7 +40,7 @@ const FAULT: i16 = -104;
 /// A thread that sleeps so long after its fault began did something else meanwhile.
 const LONGEST_NS: i32 = 10_000_000;
 
-/// Where the kernel keeps which file a mapping is of.
+/// Offsets in the kernel's structures that lead from a mapping to its file.
 pub(super) struct Places {
     host: i16,
     pub(super) inode_of_file: i16,

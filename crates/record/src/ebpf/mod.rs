@@ -58,7 +58,7 @@ pub(crate) struct Ebpf {
     // Dropped first: what follows is used by the programs.
     programs: Vec<Program>,
     observers: Observers,
-    /// What of these runs.
+    /// Which of the observers run.
     sees: Sees,
     /// Whether one of them sees what wakes threads.
     pub(crate) sees_wakers: bool,

@@ -1,6 +1,6 @@
 //! Where the kernel keeps what the programs read of it, in bytes from the beginning of each structure.
 
-/// Where the kernel keeps what is read of it.
+/// Offsets in the kernel's structures of all that the programs read.
 pub(super) struct Places {
     pub(super) registers: Registers,
     pub(super) thread: i16,

@@ -64,7 +64,7 @@ pub(super) fn waking(maps: &Maps, places: &Places) -> Option<Vec<Instruction>> {
     a.copy(R1, R0);
     a.call(RegistersOf);
     a.load(Eight, R9, R0, places.registers.number);
-    // What an interrupt found running outside of a call has woken nobody.
+    // A thread that an interrupt found outside of a call has woken nobody.
     a.jump_if(R9, Test::Less, 0, out);
     a.load(Four, R7, R7, places.thread);
     a.jump_if(R7, Test::Equal, 0, out);

@@ -10,7 +10,7 @@ use units::{parse_duration, parse_size};
 /// The columns, with which values they have.
 pub(super) struct Parameters(BTreeMap<String, (String, Part)>);
 
-/// What of a parameter's value a column has.
+/// The part of a parameter's value that a column has.
 #[derive(Clone, Copy)]
 enum Part {
     Text,
