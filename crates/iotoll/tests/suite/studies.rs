@@ -23,8 +23,12 @@ fn measured(more: &[&str]) -> Value {
         let usual = ["compare", &disk, &ram, "--json", "-", "--blocks", "2", "--budget", budget];
         let args = [&usual, more].concat();
         let output = run(args);
-        assert!(output.status.success(), "{}", stderr(&output));
         places.assert_empty();
+        // A replay ends so where no round was complete.
+        if output.status.code() == Some(4) {
+            continue;
+        }
+        assert!(output.status.success(), "{}", stderr(&output));
         let result: Value = serde_json::from_slice(&output.stdout).unwrap();
         if arms(&result).all(|arm| arm["slices"].as_u64() > Some(0)) {
             return result;
