@@ -76,7 +76,7 @@ fn no_inode_is_given_back_before_the_run_ends() {
         .args(twins)
         .args(["--study", "files", "--set", "files.operation=write", "--seed", "1"])
         // A place held against itself is never found to differ.
-        .args(["--threshold", "0.0001%", "--budget", "6s", "--json"])
+        .args(["--threshold", "0.0001%", "--budget", "20s", "--blocks", "45", "--json"])
         .arg(&json)
         .stdout(Stdio::null())
         .stderr(Stdio::null())
