@@ -30,8 +30,8 @@ use crate::{floor, place_floor};
 /// Who rests looks so often whether the run was interrupted.
 const REST_MAX: Duration = Duration::from_millis(50);
 
-/// How often an arm's folder is created: to calibrate, and for each stretch.
-pub(crate) const KEPT_FOLDERS: u64 = 1 + stats::STRETCHES as u64;
+/// How often an arm's folder is created: for each stretch.
+pub(crate) const KEPT_FOLDERS: u64 = stats::STRETCHES as u64;
 
 /// A place as slices use it.
 pub trait PlaceHandle {

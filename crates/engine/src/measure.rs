@@ -149,6 +149,9 @@ struct Session<'a> {
     states: PairStates,
     /// How long a block takes, going by the latest ones.
     block_time: Duration,
+    /// How much longer the first slice of every arm took than the next: what is made in new
+    /// folders, which each stretch makes again.
+    setup_time: Duration,
 }
 
 impl<'a> Session<'a> {
@@ -174,11 +177,14 @@ impl<'a> Session<'a> {
                 between_runs,
             ),
             block_time: Duration::ZERO,
+            setup_time: Duration::ZERO,
         }
     }
 
-    /// Finds for each arm how many operations fill a slice.
+    /// Finds for each arm how many operations fill a slice, in the folders that the first
+    /// stretch goes on with.
     fn calibrate(&mut self) -> Result<(), Stop> {
+        self.runner.begin_stretch();
         for arm in 0..self.job.arms.len() {
             let target_ns = self.target_ns(arm);
             let limits = self.runner.operations(arm);
@@ -190,11 +196,15 @@ impl<'a> Session<'a> {
                 self.operations[arm] = operations;
                 continue;
             }
+            let began = self.runner.elapsed();
             if self.slice(arm, operations, Phase::Calibration)?.is_none() {
                 continue;
             }
+            let (began, first) = (self.runner.elapsed(), self.runner.elapsed() - began);
+            let mut next_took = None;
             while let Some(slice) = self.slice(arm, operations, Phase::Calibration)? {
                 let elapsed_ns = slice.spent.elapsed_ns.max(1) as f64;
+                next_took.get_or_insert_with(|| self.runner.elapsed() - began);
                 let full = limits.fit(operations as f64 * target_ns / elapsed_ns);
                 // A short slice says little about a long one: grow by at most tenfold.
                 let next = full.min(limits.fit(operations as f64 * 10.0));
@@ -206,6 +216,7 @@ impl<'a> Session<'a> {
                 }
             }
             self.operations[arm] = operations;
+            self.setup_time += first.saturating_sub(next_took.unwrap_or(first));
         }
         self.keep();
         Ok(())
@@ -295,7 +306,9 @@ impl<'a> Session<'a> {
             if !schedule.wants_more(stretch) {
                 return Ok(());
             }
-            self.runner.begin_stretch();
+            if stretch > 0 {
+                self.runner.begin_stretch();
+            }
             self.orders.begin_stretch();
             let end = StretchEnd::of(stretch, self.job, began);
             self.stretch(stretch, end, is_balanced, &mut blocks)?;
@@ -342,7 +355,7 @@ impl<'a> Session<'a> {
 
     /// Reports that the budget has no room for a verdict.
     fn say_if_too_short(&mut self, began: Duration, room: Duration) {
-        let longest = self.block_time.mul_f64(LONGER);
+        let longest = self.setup_time + self.block_time.mul_f64(LONGER);
         let enough = longest * STRETCHES_MIN as u32;
         if enough > room && !self.job.pairs.is_empty() {
             let stretches = (room.as_secs_f64() / longest.as_secs_f64()) as usize;

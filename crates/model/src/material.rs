@@ -1,4 +1,4 @@
-//! What an arm's operations are done on: the user's own files, copied, or invented ones.
+//! What an arm's operations are done on: the user's own files, copied, or generated ones.
 
 use std::fmt;
 
@@ -8,14 +8,14 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Material {
-    /// Whether it was read from the user's own; else it was invented.
+    /// Whether it was read from the user's own; else it was generated.
     pub own: bool,
     /// What it is: `251 files, 1.2 MB`.
     pub about: String,
     /// How many bytes of the user's own are copied into a place at a time.
     #[serde(default)]
     pub copied_bytes: u64,
-    /// The parameter that takes the user's own, where this is invented: `set`.
+    /// The parameter that takes the user's own, where this is generated: `set`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub own_by: Option<String>,
 }
@@ -27,13 +27,13 @@ impl Material {
     }
 
     /// Invented, where a parameter takes the user's own.
-    pub fn invented(about: String, own_by: &str) -> Self {
+    pub fn generated(about: String, own_by: &str) -> Self {
         Self { own: false, about, copied_bytes: 0, own_by: Some(own_by.to_owned()) }
     }
 }
 
 impl fmt::Display for Material {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", if self.own { "your files" } else { "invented" }, self.about)
+        write!(f, "{}: {}", if self.own { "your files" } else { "generated" }, self.about)
     }
 }

@@ -18,6 +18,9 @@ struct Made {
     /// Slices that had run when each stretch began.
     stretches: Vec<usize>,
     slices: usize,
+    /// What an arm's first slice of a stretch takes longer than the next.
+    setup_ns: u64,
+    set_up: Vec<usize>,
 }
 
 impl Made {
@@ -28,6 +31,8 @@ impl Made {
             disturbed: false,
             stretches: Vec::new(),
             slices: 0,
+            setup_ns: 0,
+            set_up: Vec::new(),
         }
     }
 }
@@ -67,6 +72,7 @@ impl SliceRunner for Made {
 
     fn begin_stretch(&mut self) {
         self.stretches.push(self.slices);
+        self.set_up.clear();
     }
 
     fn end(&mut self) {}
@@ -78,6 +84,10 @@ impl SliceRunner for Made {
             elapsed_ns *= 3;
         }
         self.passed_ns += elapsed_ns;
+        if !self.set_up.contains(&arm) {
+            self.set_up.push(arm);
+            self.passed_ns += self.setup_ns;
+        }
         self.slices += 1;
         let spent = Spent { elapsed_ns, ..Spent::default() };
         Ok(Slice { operations, spent, ..Slice::default() })
@@ -146,7 +156,9 @@ fn each_stretch_begins_with_new_folders_and_has_its_share_of_the_time() {
     let firsts: Vec<usize> = (0..10)
         .map(|stretch| measured.slices.iter().position(|s| s.stretch == Some(stretch)).unwrap())
         .collect();
-    assert_eq!(runner.stretches, firsts, "every slice of it follows");
+    // The first one goes on in the folders that it was calibrated in.
+    assert_eq!((runner.stretches.len(), runner.stretches[0]), (10, 0));
+    assert_eq!(runner.stretches[1..], firsts[1..], "every slice of it follows");
     let took = |stretch: usize| -> u64 {
         let slices = measured.slices.iter().filter(|slice| slice.stretch == Some(stretch));
         slices.map(|slice| slice.spent.elapsed_ns).sum()
@@ -181,4 +193,24 @@ fn a_slow_round_leaves_each_stretch_one_and_a_short_budget_is_reported_with_one_
     let (stretches, told) = run(enough + 1);
     assert!(stretches.is_some_and(|n| n >= 5), "{stretches:?}");
     assert_eq!(told, None);
+}
+
+#[test]
+fn what_each_stretch_makes_again_is_counted_where_a_budget_is_too_short() {
+    let times = [300, 300];
+    let run = |budget_s: u64| {
+        let job = Job { budget: Duration::from_secs(budget_s), threshold: 0.0, ..job(&times, 1) };
+        let mut enough_s = None;
+        let mut runner = Made { setup_ns: 1_000_000_000, ..Made::new(&times) };
+        let measured = measure(&job, &[], &mut runner, &mut |event| {
+            if let Event::TooShort { enough, .. } = event {
+                enough_s = Some(enough.as_secs());
+            }
+        });
+        (measured.slices.iter().filter_map(|slice| slice.stretch).max().unwrap() + 1, enough_s)
+    };
+    let (stretches, enough_s) = run(8);
+    assert!(stretches < 5 && enough_s.is_some_and(|s| s > 10), "{stretches} {enough_s:?}");
+    let (stretches, reported) = run(enough_s.unwrap() + 1);
+    assert!(stretches >= 5 && reported.is_none(), "{stretches} {reported:?}");
 }

@@ -200,7 +200,7 @@ fn a_dry_run_says_of_arms_what_differs() {
             "  arms      reopen, held, flock; on disk, ram (6 arms)",
             "  compared  ram against disk; held, flock against reopen; held on ram, flock on ram \
              against reopen on disk",
-            "  data      invented: records of 70 B; log.sample takes your own",
+            "  data      generated: records of 70 B; log.sample takes your own",
         ]
     );
     let page = planned(&text, "page");

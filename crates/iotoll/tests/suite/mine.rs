@@ -188,7 +188,7 @@ fn several_of_one_kind_are_told_apart_and_other_studies_run_where_they_are_asked
     for says in ["log:log-shop.log: ", "log:old-shop.log: ", "stream: "] {
         assert!(dry.contains(&format!("\n{says}")), "{says}: {dry}");
     }
-    assert!(!dry.contains("\nlog: ") && !dry.contains("invented: records"), "{dry}");
+    assert!(!dry.contains("\nlog: ") && !dry.contains("generated: records"), "{dry}");
     let twice = shop.compare(&["var/cache", "var/cache"], &["--dry-run"]);
     assert_fails(&twice, 2, &["it is named twice"]);
 }

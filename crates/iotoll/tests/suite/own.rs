@@ -123,7 +123,7 @@ fn every_study_works_on_copies_of_ones_own_and_says_so() {
     for says in [
         " your files: 2 files, 1.58 kB; left out: 1 link strategy place",
         " your files: a database of 8.19 kB, 2 statements a request: 1 read and 1 write strategy",
-        " your files: record sizes of 2 lines, 9 B to 27 B, 18 B on average; contents are invented",
+        " your files: record sizes of 2 lines, 9 B to 27 B, 18 B on average; contents are generated",
         " page, cache, files: your files: 2 files, 1.58 kB; left out: 1 link. ",
     ] {
         assert!(unwrapped(&text).contains(says), "{says}: {text}");
@@ -133,13 +133,13 @@ fn every_study_works_on_copies_of_ones_own_and_says_so() {
 }
 
 #[test]
-fn what_is_invented_is_said_to_be() {
+fn what_is_generated_is_said_to_be() {
     let app = App::new();
     let (result, text) = app.compare(&["--study", "page,stream", "--strategy", "read,sequential"]);
     let [page, .., stream] = materials(&result)[..] else { panic!("{result:#}") };
     assert_eq!((&page["own"], &page["own_by"]), (&Value::Bool(false), &Value::from("set")));
     assert!(stream.is_null());
-    assert!(text.contains("\n  invented: 5 files of 212 kB together\n"), "{text}");
+    assert!(text.contains("\n  generated: 5 files of 212 kB together\n"), "{text}");
     let said = "Generated data, not your files: add --mine PATH.";
     assert!(unwrapped(&text).contains(said), "{text}");
 }

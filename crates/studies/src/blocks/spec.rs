@@ -209,7 +209,7 @@ pub(super) static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| {
                 "size of the file, of each client's part in one that several have; it is written \
                  in full before anything is timed",
                 ParamKind::Size { min: 512, max: 64 << 30 },
-                "64 MiB",
+                "16 MiB",
             ),
             drop_cache::param(
                 "buffered, uring: whether the file is in memory or evicted from it; with O_DIRECT \

@@ -103,7 +103,7 @@ impl Config {
         Ok(Self { put: Put::of(strategy)?, operation, tree, used: used as usize, memory })
     }
 
-    /// What an invented tree is like.
+    /// What a generated tree is like.
     fn shape(params: &Params) -> Result<Shape, StudyError> {
         let shape = Shape {
             templates: params.count("templates"),

@@ -25,7 +25,7 @@ const FOLDER_FILES_MAX: u64 = 25;
 
 /// What a user's tree of sources may have: with more it is a data store.
 pub(crate) const OWN: Bounds = Bounds { what: "a source tree", files: 5000, bytes: TREE_BYTES_MAX };
-/// The same of one that is invented.
+/// The same of one that is generated.
 pub(super) const TREE_BYTES_MAX: u64 = 64 << 20;
 
 /// What the tree is made of.
@@ -36,7 +36,7 @@ pub(super) enum Tree {
     Own(Arc<OwnFiles>),
 }
 
-/// What an invented tree is like.
+/// What a generated tree is like.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shape {
     pub(super) templates: u64,
@@ -119,7 +119,7 @@ impl Tree {
                     if *classes == 1 { "1 class".into() } else { format!("{classes} classes") },
                     exact_size(*class_bytes)
                 );
-                Material::invented(about, "set")
+                Material::generated(about, "set")
             }
             Self::Own(own) => own.material(),
         }
@@ -144,7 +144,7 @@ pub(super) struct Source {
     pub(super) contents: Vec<u8>,
 }
 
-/// Makes an invented tree.
+/// Makes a generated tree.
 fn make(folder: &OwnedFd, shape: &Shape) -> Result<(), StudyError> {
     make_folder(folder, ROOT)?;
     let template = |n| text(n, "<li class=\"row\">{{ user.name }} owes {{ order.total }}</li>\n");

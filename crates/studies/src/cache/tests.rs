@@ -127,5 +127,5 @@ fn templates_of_the_users_own_are_compiled_and_loaded_whole_wherever_they_are() 
         testing::workload(&Cache, "rename", given).material().unwrap().to_string()
     };
     assert_eq!(says(&[("set", set)]), "your files: 3 files, 11.0 kB; left out: 1 link");
-    assert_eq!(says(&[]), "invented: 60 templates of 4 KiB and 30 classes of 6 KiB");
+    assert_eq!(says(&[]), "generated: 60 templates of 4 KiB and 30 classes of 6 KiB");
 }

@@ -1,4 +1,4 @@
-//! What documents are: invented ones, or copies of the user's own files.
+//! What documents are: generated ones, or copies of the user's own files.
 
 use std::ffi::CString;
 use std::os::fd::OwnedFd;
@@ -162,7 +162,7 @@ impl Stock {
     pub(super) fn material(&self) -> Material {
         match self {
             Self::Invented { size_bytes, .. } => {
-                Material::invented(format!("files of {}", exact_size(*size_bytes)), "set")
+                Material::generated(format!("files of {}", exact_size(*size_bytes)), "set")
             }
             Self::Own(own) => own.material(),
         }

@@ -197,8 +197,8 @@ impl Config {
     /// What reports say of its records.
     pub(super) fn material(&self) -> Material {
         let size = ParamValue::Sizes(self.record);
-        let invented = || Material::invented(format!("records of {size}"), "sample");
-        self.sample.as_ref().map_or_else(invented, |sample| sample.material())
+        let generated = || Material::generated(format!("records of {size}"), "sample");
+        self.sample.as_ref().map_or_else(generated, |sample| sample.material())
     }
 
     /// How often a slice syncs at the most.

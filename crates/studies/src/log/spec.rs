@@ -138,7 +138,7 @@ pub(super) static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| {
             ),
             param(
                 "sample",
-                "a log of your own: records have the sizes of its lines, and invented contents",
+                "a log of your own: records have the sizes of its lines, and generated contents",
                 ParamKind::Path("a file, or empty to use the size given by record"),
                 "",
             ),

@@ -316,7 +316,7 @@ fn records_have_the_sizes_of_a_log_of_the_users_own_and_are_all_accounted_for() 
     assert_eq!(
         says.to_string(),
         "your files: record sizes of 4 lines, 5 B to 400 B, 131 B on average; contents are \
-         invented; 1 line of less than 11 B written as 11 B"
+         generated; 1 line of less than 11 B written as 11 B"
     );
     for (wrong, says) in [("/dev/null", "is a device"), ("/no/such", "cannot be read")] {
         let refused = refusal(&Log, "held", &[("sample", wrong)]);

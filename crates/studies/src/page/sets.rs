@@ -81,7 +81,7 @@ impl Parts {
             Self::Made(sizes) => {
                 let files = counted(sizes.len() as u64, "file");
                 let about = format!("{files} of {} together", rough_size(self.bytes()));
-                Material::invented(about, "set")
+                Material::generated(about, "set")
             }
             Self::Own(own) => own.material(),
         }

@@ -149,8 +149,8 @@ fn a_page_of_the_users_own_is_copied_with_all_below_it_and_read_whole() {
 }
 
 #[test]
-fn what_is_invented_is_said_to_be() {
+fn what_is_generated_is_said_to_be() {
     let says = testing::workload(&Page, "read", &[]).material().unwrap();
-    assert_eq!(says.to_string(), "invented: 5 files of 212 kB together");
+    assert_eq!(says.to_string(), "generated: 5 files of 212 kB together");
     assert_eq!(says.own_by.as_deref(), Some("set"));
 }

@@ -92,7 +92,7 @@ impl Config {
         let about = format!("{}, {}", counted(files.len() as u64, "file"), rough_size(total));
         (!files.is_empty()).then(|| match &self.copies {
             Some(_) => Material::own(about, total),
-            None => Material::invented(about, "with_files"),
+            None => Material::generated(about, "with_files"),
         })
     }
 

@@ -23,7 +23,7 @@ pub(crate) const WRITES: u64 = 10;
 /// Selects of the whole table, and by LIKE.
 const SCANS: u64 = 5;
 
-/// Columns of the invented table.
+/// Columns of the generated table.
 const COLUMNS: usize = 5;
 
 /// What a page has before it in a write-ahead log.

@@ -1,4 +1,4 @@
-//! What requests are made to: the database that is invented, or a copy of the user's.
+//! What requests are made to: the database that is generated, or a copy of the user's.
 
 use std::sync::Arc;
 
@@ -44,7 +44,7 @@ impl Data {
         }
     }
 
-    /// Rows of the invented table.
+    /// Rows of the generated table.
     pub(super) fn rows(&self) -> u64 {
         match self {
             Self::Invented { rows } => *rows,
@@ -103,14 +103,14 @@ impl Data {
         match self {
             Self::Invented { rows } => {
                 let about = format!("a table of {} and statements to it", counted(*rows, "row"));
-                Material::invented(about, "database")
+                Material::generated(about, "database")
             }
             Self::Own(own) => own.material(),
         }
     }
 }
 
-/// What an invented database of so many rows comes to.
+/// What a generated database of so many rows comes to.
 pub(crate) fn footprint(rows: u64, requests: u64) -> Footprint {
     let space_bytes = rows * ROW_BYTES + LOG_BYTES;
     let written_bytes = space_bytes + requests.saturating_mul(REQUEST_BYTES);

@@ -33,7 +33,7 @@ impl Changed {
             return Err(StudyError::Unsuited(text.to_owned()));
         }
         if config.data.is_own() {
-            let text = "the power failure test knows what should be in the invented database \
+            let text = "the power failure test knows what should be in the generated database \
                         alone: leave out database and statements";
             return Err(StudyError::Unsuited(text.to_owned()));
         }

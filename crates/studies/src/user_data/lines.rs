@@ -73,7 +73,7 @@ impl LineSizes {
         let raised = sizes.partition_point(|&size| size < min);
         let mut about = format!(
             "record sizes of {}, {smallest} B to {largest} B, {:.0} B on average; contents are \
-             invented",
+             generated",
             counted(sizes.len() as u64, "line"),
             total as f64 / sizes.len() as f64
         );
