@@ -10,6 +10,7 @@ mod example;
 mod examples;
 mod generate;
 mod generated;
+mod reference;
 mod screens;
 
 use std::process::ExitCode;
