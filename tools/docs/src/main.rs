@@ -5,6 +5,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 mod browser;
+mod cast;
 mod example;
 #[cfg(test)]
 mod examples;

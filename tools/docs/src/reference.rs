@@ -19,7 +19,7 @@ use crate::example;
 use crate::generated::Generated;
 
 const MADE: &str =
-    "<!-- `cargo xtask generate` makes this page from the program; changes here would be lost. -->\n";
+    "Made by `cargo xtask generate` from the program itself; changes here would be lost.\n";
 /// Every table of figures for people has the columns of parameters, which depend on the run.
 const OF_PARAMETERS: &str = "param_";
 /// The tables of `--csv-rows`.

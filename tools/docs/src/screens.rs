@@ -13,6 +13,8 @@ use anyhow::{Context as _, Result};
 
 use xtask::process;
 
+use crate::cast;
+
 /// The pages with screens, but for the README, whose run is kept (`example.rs`).
 const PAGES: [&str; 4] = [
     "docs/how-to/logs.md",
@@ -44,7 +46,7 @@ pub(crate) fn run() -> Result<()> {
         }
         fs::write(&file, text).with_context(|| page.to_owned())?;
     }
-    Ok(())
+    cast::run(&iotoll, folder.path())
 }
 
 /// A command and what it printed.
