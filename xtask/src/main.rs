@@ -22,7 +22,7 @@ use std::process::{Command, ExitCode};
 
 use anyhow::{Context as _, Result};
 use clap::{Parser, Subcommand};
-use xtask::{process, site};
+use xtask::{libtest_output, process, site};
 
 fn main() -> ExitCode {
     match run(Xtask::parse().chore) {
@@ -89,7 +89,9 @@ fn run(chore: Chore) -> Result<()> {
         Chore::Tidy { pages } if pages.is_empty() => {
             tidy::check()?;
             let skipped = prose::spelling::check()?;
-            skipped.iter().for_each(|line| println!("SKIPPED: {line}"));
+            for line in skipped {
+                println!("{}{line}", libtest_output::MARK);
+            }
             Ok(())
         }
         Chore::Tidy { pages } => prose::check_pages(&pages),

@@ -141,6 +141,10 @@ fn faults(path: &str, page: &Page) -> Vec<String> {
     if page.words > max {
         findings.push(format!("{path}:1: {} words, over {max}", page.words));
     }
+    let gone = page.codes.iter().filter(|(_, code)| names_missing_file(code));
+    findings.extend(gone.map(|(line, code)| format!("{path}:{line}: there is no {code}")));
+    let gone = page.codes.iter().filter(|(_, code)| names_missing_file(code));
+    findings.extend(gone.map(|(line, code)| format!("{path}:{line}: there is no {code}")));
     for block in &page.blocks {
         let mut found: Vec<(usize, String)> =
             words::faults(&block.text).into_iter().chain(sentences::faults(block)).collect();
@@ -152,6 +156,20 @@ fn faults(path: &str, page: &Page) -> Vec<String> {
         );
     }
     findings
+}
+
+/// Whether a code span is the path of a Rust file that is not there, from the root or from
+/// `crates`.
+fn names_missing_file(code: &str) -> bool {
+    let is_path = code.contains('/') && code.ends_with(".rs") && !code.contains(['*', ' ', 'N']);
+    is_path && !["", "crates"].iter().any(|in_| process::root().join(in_).join(code).is_file())
+}
+
+/// Whether a code span is the path of a Rust file that is not there, from the root or from
+/// `crates`.
+fn names_missing_file(code: &str) -> bool {
+    let is_path = code.contains('/') && code.ends_with(".rs") && !code.contains(['*', ' ', 'N']);
+    is_path && !["", "crates"].iter().any(|in_| process::root().join(in_).join(code).is_file())
 }
 
 /// Prints the median and the lowest of the pages' reading ease.
@@ -183,6 +201,18 @@ mod tests {
         assert_eq!(clause.len(), 1, "{clause:?}");
         let long = found("docs/log.md", &plain.replace("a line", &"a ".repeat(31)));
         assert_eq!(long, ["docs/log.md:3: a sentence of 32 words, over 30"]);
+    }
+
+    #[test]
+    fn files_that_are_gone_are_found() {
+        let text = "See `stats/src/lib.rs`, `xtask/src/main.rs`, `x.rs` and `stats/src/lob.rs`.\n";
+        assert_eq!(found("docs/log.md", text), ["docs/log.md:1: there is no stats/src/lob.rs"]);
+    }
+
+    #[test]
+    fn files_that_are_gone_are_found() {
+        let text = "See `stats/src/lib.rs`, `xtask/src/main.rs`, `x.rs` and `stats/src/lob.rs`.\n";
+        assert_eq!(found("docs/log.md", text), ["docs/log.md:1: there is no stats/src/lob.rs"]);
     }
 
     #[test]

@@ -33,6 +33,10 @@ impl Block {
 
 pub(super) struct Page {
     pub(super) blocks: Vec<Block>,
+    /// The code spans with their lines.
+    pub(super) codes: Vec<(usize, String)>,
+    /// The code spans with their lines.
+    pub(super) codes: Vec<(usize, String)>,
     /// Those outside of code blocks.
     pub(super) words: usize,
 }
@@ -44,23 +48,25 @@ pub(super) fn is_generated(text: &str) -> bool {
 
 impl Page {
     pub(super) fn new(markdown: &str) -> Self {
-        let mut page = Self { blocks: Vec::new(), words: 0 };
+        let mut page = Self { blocks: Vec::new(), codes: Vec::new(), words: 0 };
         let mut in_code = false;
         for (event, at) in Parser::new_ext(markdown, Options::ENABLE_TABLES).into_offset_iter() {
             let line = || 1 + markdown[..at.start].matches('\n').count();
             match event {
                 Event::Start(Tag::CodeBlock(_)) => in_code = true,
                 Event::End(TagEnd::CodeBlock) => in_code = false,
-                Event::Start(Tag::Paragraph | Tag::Item) => page.begin(Kind::Text, line()),
-                Event::Start(Tag::Heading { .. } | Tag::TableCell) => {
-                    page.begin(Kind::Label, line())
-                }
                 // An item's text goes on after a list within it.
-                Event::End(TagEnd::Item | TagEnd::Paragraph) => page.begin(Kind::Text, line()),
+                Event::Start(Tag::Paragraph | Tag::Item)
+                | Event::End(TagEnd::Item | TagEnd::Paragraph) => page.begin(Kind::Text, line()),
+                Event::Start(Tag::Heading { .. } | Tag::TableCell) => {
+                    page.begin(Kind::Label, line());
+                }
                 Event::Text(text) if !in_code => page.push(&text),
                 Event::SoftBreak | Event::HardBreak => page.push("\n"),
                 Event::Code(code) => {
                     page.words += count(&code).saturating_sub(1);
+                    page.codes.push((line(), code.to_string()));
+                    page.codes.push((line(), code.to_string()));
                     page.push(&CODE.to_string());
                 }
                 _ => {}

