@@ -35,8 +35,6 @@ pub(super) struct Page {
     pub(super) blocks: Vec<Block>,
     /// The code spans with their lines.
     pub(super) codes: Vec<(usize, String)>,
-    /// The code spans with their lines.
-    pub(super) codes: Vec<(usize, String)>,
     /// Those outside of code blocks.
     pub(super) words: usize,
 }
@@ -65,7 +63,6 @@ impl Page {
                 Event::SoftBreak | Event::HardBreak => page.push("\n"),
                 Event::Code(code) => {
                     page.words += count(&code).saturating_sub(1);
-                    page.codes.push((line(), code.to_string()));
                     page.codes.push((line(), code.to_string()));
                     page.push(&CODE.to_string());
                 }
