@@ -18,7 +18,6 @@ use self::page::Page;
 
 /// Pages that are still to be rewritten. Their findings are counted and fail nothing.
 const UNMENDED: &[&str] = &[
-    "ARCHITECTURE.md",
     "CHANGELOG.md",
     "CONTRIBUTING.md",
     "README.md",
