@@ -46,7 +46,7 @@ struct Xtask {
 enum Chore {
     /// Pass the tests: packages, formatting, lints, tests, generated files, examples
     Test,
-    /// Check lengths of files and functions, the picture of the crates, and the documentation
+    /// Check lengths of files and functions, the picture of the crates, and the documentation with its links
     Tidy {
         /// Pages of the documentation to check alone
         pages: Vec<String>,
@@ -88,6 +88,7 @@ fn run(chore: Chore) -> Result<()> {
         Chore::Test => test::run(),
         Chore::Tidy { pages } if pages.is_empty() => {
             tidy::check()?;
+            site::check()?;
             let skipped = prose::spelling::check()?;
             for line in skipped {
                 println!("{}{line}", libtest_output::MARK);
