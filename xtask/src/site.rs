@@ -1,8 +1,8 @@
 //! `cargo xtask site`: the documentation as a site, in `target/site`, to be put on any web
 //! server or opened as it is. mdBook makes it.
 //!
-//! Its pages are the README and what `docs/README.md` lists, in that order, which is the
-//! navigation, too. Every link within the repository is checked, down to the heading.
+//! Its pages are the README, what `docs/README.md` lists, in that order, and the decisions. This is
+//! the navigation, too. Every link within the repository is checked, down to the heading.
 
 mod links;
 mod page;
@@ -22,6 +22,9 @@ use crate::process;
 /// The page that a site begins with, and the one that lists the others.
 const FRONT: &str = "README.md";
 const INDEX: &str = "docs/README.md";
+/// A folder whose pages are all part of the site, and their group in the navigation.
+const DECISIONS: &str = "docs/decisions";
+const DECISIONS_TITLE: &str = "Decisions";
 /// What is part of the site besides its pages.
 const ASSETS: [&str; 2] = ["docs", "docs/schema"];
 const BOOK: &str = "[book]\ntitle = \"iotoll\"\nlanguage = \"en\"\nsrc = \"src\"\n\n\
@@ -79,6 +82,20 @@ fn is_page(path: &str) -> bool {
     Path::new(path).extension().is_some_and(|extension| extension == "md")
 }
 
+/// The pages about decisions, by their numbers.
+fn decisions_in(root: &Path) -> Result<Vec<String>> {
+    let folder = root.join(DECISIONS);
+    if !folder.is_dir() {
+        return Ok(Vec::new());
+    }
+    let mut sources = Vec::new();
+    for entry in fs::read_dir(folder).context(DECISIONS)? {
+        sources.push(format!("{DECISIONS}/{}", entry?.file_name().to_string_lossy()));
+    }
+    sources.sort();
+    Ok(sources)
+}
+
 /// A path or links with the name that mdBook gives the page of a folder. It follows no link to
 /// the name before.
 fn named_index(text: &str) -> String {
@@ -102,6 +119,13 @@ impl Site {
                 pages.push(read(source)?);
             }
         }
+        let mut decisions = Vec::new();
+        for source in decisions_in(root)? {
+            let page = read(&source)?;
+            decisions.push((page.title.clone(), source));
+            pages.push(page);
+        }
+        groups.push((DECISIONS_TITLE.to_owned(), decisions));
         let mut site = Self { pages, groups, files: BTreeSet::new() };
         let faults = [site.unlisted(root)?, site.follow_links(root)].concat();
         if !faults.is_empty() {
@@ -188,7 +212,7 @@ impl Site {
         for page in &self.pages[..2] {
             let _ = writeln!(summary, "[{}]({})", page.title, named_index(&page.source));
         }
-        for (group, links) in &self.groups {
+        for (group, links) in self.groups.iter().filter(|(_, links)| !links.is_empty()) {
             let _ = writeln!(summary, "\n# {group}\n");
             for (text, source) in links.iter().filter(|(_, source)| is_page(source)) {
                 let _ = writeln!(summary, "- [{text}]({source})");
