@@ -10,6 +10,7 @@ mod crate_graph;
 mod fuzz;
 mod limits;
 mod module_graph;
+mod prose;
 mod purity;
 mod rust_files;
 mod test;
@@ -21,7 +22,7 @@ use std::process::{Command, ExitCode};
 
 use anyhow::{Context as _, Result};
 use clap::{Parser, Subcommand};
-use xtask::{process, site};
+use xtask::{libtest_output, process, site};
 
 fn main() -> ExitCode {
     match run(Xtask::parse().chore) {
@@ -45,8 +46,11 @@ struct Xtask {
 enum Chore {
     /// Pass the tests: packages, formatting, lints, tests, generated files, examples
     Test,
-    /// Check lengths of files and functions, and the picture of the crates
-    Tidy,
+    /// Check lengths of files and functions, the picture of the crates, and the documentation with its links
+    Tidy {
+        /// Pages of the documentation to check alone
+        pages: Vec<String>,
+    },
     /// Write the documentation as a site, in target/site
     Site,
     /// Look at every report in a browser
@@ -82,7 +86,16 @@ struct Tool {
 fn run(chore: Chore) -> Result<()> {
     match chore {
         Chore::Test => test::run(),
-        Chore::Tidy => tidy::check(),
+        Chore::Tidy { pages } if pages.is_empty() => {
+            tidy::check()?;
+            site::check()?;
+            let skipped = prose::spelling::check()?;
+            for line in skipped {
+                println!("{}{line}", libtest_output::MARK);
+            }
+            Ok(())
+        }
+        Chore::Tidy { pages } => prose::check_pages(&pages),
         Chore::Site => site::run(),
         Chore::Browser(tool) => start_built("iotoll-docs", Some("browser"), tool),
         Chore::Generate(tool) => start_built("iotoll-docs", Some("generate"), tool),

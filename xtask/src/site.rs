@@ -1,8 +1,8 @@
 //! `cargo xtask site`: the documentation as a site, in `target/site`, to be put on any web
 //! server or opened as it is. mdBook makes it.
 //!
-//! Its pages are the README and what `docs/README.md` lists, in that order, which is the
-//! navigation, too. Every link within the repository is checked, down to the heading.
+//! Its pages are the README, what `docs/README.md` lists, in that order, and the decisions. This is
+//! the navigation, too. Every link within the repository is checked, down to the heading.
 
 mod links;
 mod page;
@@ -22,6 +22,9 @@ use crate::process;
 /// The page that a site begins with, and the one that lists the others.
 const FRONT: &str = "README.md";
 const INDEX: &str = "docs/README.md";
+/// A folder whose pages are all part of the site, and their group in the navigation.
+const DECISIONS: &str = "docs/decisions";
+const DECISIONS_TITLE: &str = "Decisions";
 /// What is part of the site besides its pages.
 const ASSETS: [&str; 2] = ["docs", "docs/schema"];
 const BOOK: &str = "[book]\ntitle = \"iotoll\"\nlanguage = \"en\"\nsrc = \"src\"\n\n\
@@ -79,6 +82,20 @@ fn is_page(path: &str) -> bool {
     Path::new(path).extension().is_some_and(|extension| extension == "md")
 }
 
+/// The pages about decisions, by their numbers.
+fn decisions_in(root: &Path) -> Result<Vec<String>> {
+    let folder = root.join(DECISIONS);
+    if !folder.is_dir() {
+        return Ok(Vec::new());
+    }
+    let mut sources = Vec::new();
+    for entry in fs::read_dir(folder).context(DECISIONS)? {
+        sources.push(format!("{DECISIONS}/{}", entry?.file_name().to_string_lossy()));
+    }
+    sources.sort();
+    Ok(sources)
+}
+
 /// A path or links with the name that mdBook gives the page of a folder. It follows no link to
 /// the name before.
 fn named_index(text: &str) -> String {
@@ -102,6 +119,13 @@ impl Site {
                 pages.push(read(source)?);
             }
         }
+        let mut decisions = Vec::new();
+        for source in decisions_in(root)? {
+            let page = read(&source)?;
+            decisions.push((page.title.clone(), source));
+            pages.push(page);
+        }
+        groups.push((DECISIONS_TITLE.to_owned(), decisions));
         let mut site = Self { pages, groups, files: BTreeSet::new() };
         let faults = [site.unlisted(root)?, site.follow_links(root)].concat();
         if !faults.is_empty() {
@@ -113,13 +137,18 @@ impl Site {
         Ok(site)
     }
 
-    /// The pages in `docs` that the index lacks.
+    /// The pages in `docs`, at any depth, that the index lacks.
     fn unlisted(&self, root: &Path) -> Result<Vec<String>> {
         let mut faults = Vec::new();
-        for entry in fs::read_dir(root.join("docs")).context("docs")? {
-            let source = format!("docs/{}", entry?.file_name().to_string_lossy());
-            if is_page(&source) && self.pages.iter().all(|page| page.source != source) {
-                faults.push(format!("{INDEX} does not list {source}"));
+        let mut folders = vec!["docs".to_owned()];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(root.join(&folder)).with_context(|| folder.clone())? {
+                let source = format!("{folder}/{}", entry?.file_name().to_string_lossy());
+                if root.join(&source).is_dir() {
+                    folders.push(source);
+                } else if is_page(&source) && self.pages.iter().all(|page| page.source != source) {
+                    faults.push(format!("{INDEX} does not list {source}"));
+                }
             }
         }
         Ok(faults)
@@ -183,7 +212,7 @@ impl Site {
         for page in &self.pages[..2] {
             let _ = writeln!(summary, "[{}]({})", page.title, named_index(&page.source));
         }
-        for (group, links) in &self.groups {
+        for (group, links) in self.groups.iter().filter(|(_, links)| !links.is_empty()) {
             let _ = writeln!(summary, "\n# {group}\n");
             for (text, source) in links.iter().filter(|(_, source)| is_page(source)) {
                 let _ = writeln!(summary, "- [{text}]({source})");
@@ -201,8 +230,8 @@ mod tests {
     fn faults(index: &str, page: &str) -> String {
         let root = tempfile::tempdir().expect("a folder");
         let docs = root.path().join("docs");
-        fs::create_dir(&docs).expect("a folder in it");
-        for (file, text) in [(FRONT, "# Front\n"), (INDEX, index), ("docs/log.md", page)] {
+        fs::create_dir_all(docs.join("how-to")).expect("folders in it");
+        for (file, text) in [(FRONT, "# Front\n"), (INDEX, index), ("docs/how-to/log.md", page)] {
             fs::write(root.path().join(file), text).expect("a file in it");
         }
         Site::read(root.path()).err().map_or_else(String::new, |error| format!("{error:#}"))
@@ -210,16 +239,16 @@ mod tests {
 
     #[test]
     fn links_that_lead_nowhere_and_pages_that_are_not_listed_are_found() {
-        let index = "# Index\n\n## Pages\n\n- [Log](log.md)\n";
-        let page = "# Log\n\n## What it is\n\n[there](#what-it-is), [front](../README.md#front)\n";
+        let index = "# Index\n\n## Pages\n\n- [Log](how-to/log.md)\n";
+        let page = "# Log\n\n## What it is\n\n[there](#what-it-is), [front](../../README.md#front)\n";
         assert_eq!(faults(index, page), "");
         for (from, to) in
-            [("#what-it-is", "#what-it-was"), ("README.md#", "README.md#no-"), ("../", "./")]
+            [("#what-it-is", "#what-it-was"), ("README.md#", "README.md#no-"), ("../../", "./")]
         {
             let found = faults(index, &page.replace(from, to));
-            assert!(found.contains("docs/log.md: ") && found.lines().count() == 2, "{to}: {found}");
+            assert!(found.contains("docs/how-to/log.md: ") && found.lines().count() == 2, "{to}: {found}");
         }
-        assert!(faults("# Index\n", page).contains("does not list docs/log.md"));
-        assert!(faults(&index.replace("log.md", "lag.md"), page).contains("docs/lag.md"));
+        assert!(faults("# Index\n", page).contains("does not list docs/how-to/log.md"));
+        assert!(faults(&index.replace("log.md", "lag.md"), page).contains("docs/how-to/lag.md"));
     }
 }

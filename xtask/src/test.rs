@@ -15,14 +15,19 @@ use xtask::pool::{self, Done, Job};
 use xtask::{libtest_output, packages, process, site, timeout};
 
 use crate::cargo_build::{self, Built, TestProgram};
-use crate::{cargo_deny, limits, tidy};
+use crate::{cargo_deny, limits, prose, tidy};
 
 /// Programs of tests, by the end of their name, that tell situations apart by what else runs on
 /// the machine, and see others where that is too much.
 const ALONE: [&str; 3] = ["bench short", "causes", "selftest"];
 /// What CI may skip: it takes longer to install than to run, or needs what a machine may lack.
-const MAY_BE_SKIPPED: [&str; 3] =
-    ["no cargo-deny", "cc does not make a program with [\"-m32\"]", "because others kept"];
+const MAY_BE_SKIPPED: [&str; 5] = [
+    "no cargo-deny",
+    "no typos",
+    "no harper-cli",
+    "cc does not make a program with [\"-m32\"]",
+    "because others kept",
+];
 /// What is no member of the workspace, and built by a bench alone.
 const ENGINES: &str = "bench/engines/Cargo.toml";
 /// The others wait for servers, devices and budgets half of the time.
@@ -51,6 +56,10 @@ pub(crate) fn run() -> Result<()> {
     });
     steps.perform("formatting", || formatting(&count));
     steps.perform("tidiness", tidy::check);
+    steps.perform("spelling", || {
+        count.skip("spelling", prose::spelling::check()?);
+        Ok(())
+    });
     steps.perform("links", site::check);
     let mut built = None;
     steps.perform("build", || {

@@ -8,7 +8,7 @@ use anyhow::{Context as _, Result, bail};
 use xtask::process;
 
 use crate::rust_files::collect;
-use crate::{crate_graph, limits, module_graph, purity};
+use crate::{crate_graph, limits, module_graph, prose, purity};
 
 /// A file has one subject.
 const FILE_LINES_MAX: usize = 500;
@@ -34,6 +34,7 @@ pub(crate) fn check() -> Result<()> {
     println!("the longest function has {} lines: {}", longest.0, longest.1);
     findings.extend(crate_graph::check()?);
     findings.extend(purity::check()?);
+    findings.extend(prose::check()?);
     let circles = module_graph::circles()?;
     let found = [("circles", circles.len() as u64), ("function_lines", longest.0)];
     findings.extend(limits::exceeded(found.map(|(name, n)| (name.to_owned(), n)).into())?);
