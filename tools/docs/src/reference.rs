@@ -8,11 +8,10 @@ use std::process::Command;
 use analysis::analyse;
 use anyhow::{Context as _, Result};
 use model::cause::CauseCode;
+use model::strategy::Recipe;
 use model::study::{ParamDescription, StrategyDescription, StudyDescription};
 use report::formats::csv::{self, Rows};
 use report::formats::openmetrics;
-
-use model::strategy::Recipe;
 use xtask::process;
 
 use crate::example;
@@ -158,7 +157,12 @@ fn study_page(study: &StudyDescription) -> Result<String> {
     let figures = study.figures.iter().map(|figure| [code(&figure.name), cell(&figure.about)]);
     table(&mut text, "Figures", ["in results", "what it is"], figures);
     let recipes = study.strategies.iter().filter_map(recipe);
-    table(&mut text, "Recipes", ["way", "how to adopt it", "how to check", "how to undo it"], recipes);
+    table(
+        &mut text,
+        "Recipes",
+        ["way", "how to adopt it", "how to check", "how to undo it"],
+        recipes,
+    );
     Ok(text)
 }
 
@@ -179,8 +183,14 @@ fn promises(study: &StudyDescription, text: &mut String) {
     });
     table(text, "What survives a crash", ["way", "promise"], always.chain(instead));
     let relied_on = study.relies_on.iter();
-    let relied_on = relied_on.map(|rule| [rule.on.shown().to_owned(), cell(&rule.when.to_string())]);
-    table(text, "What it relies on if several processes share the files", ["what", "way"], relied_on);
+    let relied_on =
+        relied_on.map(|rule| [rule.on.shown().to_owned(), cell(&rule.when.to_string())]);
+    table(
+        text,
+        "What it relies on if several processes share the files",
+        ["what", "way"],
+        relied_on,
+    );
 }
 
 /// A heading and a table, unless it has no rows.
@@ -193,7 +203,8 @@ fn table<const N: usize>(
     let rows: Vec<String> = rows.map(|row| format!("| {} |\n", row.join(" | "))).collect();
     if !rows.is_empty() {
         let rule = ["---"; N].join(" | ");
-        let _ = write!(text, "\n## {title}\n\n| {} |\n| {rule} |\n{}", head.join(" | "), rows.concat());
+        let _ =
+            write!(text, "\n## {title}\n\n| {} |\n| {rule} |\n{}", head.join(" | "), rows.concat());
     }
 }
 
@@ -209,10 +220,10 @@ fn recipe(way: &StrategyDescription) -> Option<[String; 4]> {
 fn values(param: &ParamDescription) -> String {
     let defaults: Vec<String> =
         param.default.iter().filter(|value| !value.is_empty()).map(|value| code(value)).collect();
-    match defaults.is_empty() {
-        true => cell(&param.accepts),
-        false => format!("{}; {}", defaults.join(", "), cell(&param.accepts)),
+    if defaults.is_empty() {
+        return cell(&param.accepts);
     }
+    format!("{}; {}", defaults.join(", "), cell(&param.accepts))
 }
 
 fn code(text: &str) -> String {
