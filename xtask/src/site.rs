@@ -137,13 +137,18 @@ impl Site {
         Ok(site)
     }
 
-    /// The pages in `docs` that the index lacks.
+    /// The pages in `docs`, at any depth, that the index lacks.
     fn unlisted(&self, root: &Path) -> Result<Vec<String>> {
         let mut faults = Vec::new();
-        for entry in fs::read_dir(root.join("docs")).context("docs")? {
-            let source = format!("docs/{}", entry?.file_name().to_string_lossy());
-            if is_page(&source) && self.pages.iter().all(|page| page.source != source) {
-                faults.push(format!("{INDEX} does not list {source}"));
+        let mut folders = vec!["docs".to_owned()];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(root.join(&folder)).with_context(|| folder.clone())? {
+                let source = format!("{folder}/{}", entry?.file_name().to_string_lossy());
+                if root.join(&source).is_dir() {
+                    folders.push(source);
+                } else if is_page(&source) && self.pages.iter().all(|page| page.source != source) {
+                    faults.push(format!("{INDEX} does not list {source}"));
+                }
             }
         }
         Ok(faults)
@@ -225,8 +230,8 @@ mod tests {
     fn faults(index: &str, page: &str) -> String {
         let root = tempfile::tempdir().expect("a folder");
         let docs = root.path().join("docs");
-        fs::create_dir(&docs).expect("a folder in it");
-        for (file, text) in [(FRONT, "# Front\n"), (INDEX, index), ("docs/log.md", page)] {
+        fs::create_dir_all(docs.join("how-to")).expect("folders in it");
+        for (file, text) in [(FRONT, "# Front\n"), (INDEX, index), ("docs/how-to/log.md", page)] {
             fs::write(root.path().join(file), text).expect("a file in it");
         }
         Site::read(root.path()).err().map_or_else(String::new, |error| format!("{error:#}"))
@@ -234,16 +239,16 @@ mod tests {
 
     #[test]
     fn links_that_lead_nowhere_and_pages_that_are_not_listed_are_found() {
-        let index = "# Index\n\n## Pages\n\n- [Log](log.md)\n";
-        let page = "# Log\n\n## What it is\n\n[there](#what-it-is), [front](../README.md#front)\n";
+        let index = "# Index\n\n## Pages\n\n- [Log](how-to/log.md)\n";
+        let page = "# Log\n\n## What it is\n\n[there](#what-it-is), [front](../../README.md#front)\n";
         assert_eq!(faults(index, page), "");
         for (from, to) in
-            [("#what-it-is", "#what-it-was"), ("README.md#", "README.md#no-"), ("../", "./")]
+            [("#what-it-is", "#what-it-was"), ("README.md#", "README.md#no-"), ("../../", "./")]
         {
             let found = faults(index, &page.replace(from, to));
-            assert!(found.contains("docs/log.md: ") && found.lines().count() == 2, "{to}: {found}");
+            assert!(found.contains("docs/how-to/log.md: ") && found.lines().count() == 2, "{to}: {found}");
         }
-        assert!(faults("# Index\n", page).contains("does not list docs/log.md"));
-        assert!(faults(&index.replace("log.md", "lag.md"), page).contains("docs/lag.md"));
+        assert!(faults("# Index\n", page).contains("does not list docs/how-to/log.md"));
+        assert!(faults(&index.replace("log.md", "lag.md"), page).contains("docs/how-to/lag.md"));
     }
 }

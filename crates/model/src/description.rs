@@ -87,6 +87,9 @@ pub struct StudyDescription {
     /// are, each with the first.
     #[serde(skip)]
     pub compared: Vec<&'static str>,
+    /// What an operation does and how it is checked, in Markdown, for the reference.
+    #[serde(skip)]
+    pub details: &'static str,
 }
 
 /// What an arm is judged by.
@@ -191,6 +194,7 @@ impl StudyDescription {
             mix: None,
             by_default: true,
             compared: Vec::new(),
+            details: "",
         }
     }
 
@@ -251,7 +255,8 @@ impl StudyDescription {
     /// The study as a run's record has it: without what plans and tests alone use.
     #[must_use]
     pub fn recorded(&self) -> Self {
-        let mut study = Self { by_default: false, compared: Vec::new(), ..self.clone() };
+        let mut study =
+            Self { by_default: false, compared: Vec::new(), details: "", ..self.clone() };
         study.strategies.iter_mut().for_each(|s| s.facts = StrategyFacts::default());
         for param in &mut study.params {
             param.default = param.default_values().iter().map(ToString::to_string).collect();

@@ -65,6 +65,9 @@ static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| {
             ),
             param("total", "size of the file", ParamKind::Size { min: 1, max: 64 << 30 }, "32 MiB"),
         ],
+        details: "A slice writes a file from start to end and forces it to the device once, as `dd \
+                  conv=fdatasync` does. Each block has its share of that sync. The bytes are random, \
+                  so compression gains nothing.",
         ..StudyDescription::new("stream", "write a large file and sync it, per block", "block")
     }
     .with_strategies(Strategy::descriptions())

@@ -23,7 +23,7 @@ const BEFORE: &str =
 const AFTER: &str = "```\n";
 /// The pages whose blocks of text are parts of the run's full report.
 #[cfg(test)]
-const QUOTING: [&str; 1] = ["docs/studies.md"];
+const QUOTING: [&str; 1] = ["docs/how-to/tmpfs.md"];
 #[cfg(test)]
 const QUOTATION: &str = "\n```text\n";
 /// More than any report has.
@@ -51,10 +51,10 @@ pub(crate) fn files() -> Result<[Generated; 4]> {
     let readme = fs::read_to_string(process::root().join(README)).context(README)?;
     let sheet = Sheet::Comparison { run: &run, analysis: &analysis };
     Ok([
-        Generated { path: RECORD, text: page(&[sheet]) },
-        Generated { path: "docs/example-light.svg", text: chart(Colours::Light)? },
-        Generated { path: "docs/example-dark.svg", text: chart(Colours::Dark)? },
-        Generated { path: README, text: with_screen(&readme, &screen)? },
+        Generated::new(RECORD, page(&[sheet])),
+        Generated::new("docs/example-light.svg", chart(Colours::Light)?),
+        Generated::new("docs/example-dark.svg", chart(Colours::Dark)?),
+        Generated::new(README, with_screen(&readme, &screen)?),
     ])
 }
 

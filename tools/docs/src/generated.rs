@@ -2,6 +2,13 @@
 
 /// A file and what it should hold.
 pub(crate) struct Generated {
-    pub(crate) path: &'static str,
+    /// From the repository's root.
+    pub(crate) path: String,
     pub(crate) text: String,
+}
+
+impl Generated {
+    pub(crate) fn new(path: impl Into<String>, text: String) -> Self {
+        Self { path: path.into(), text }
+    }
 }

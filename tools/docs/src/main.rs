@@ -5,11 +5,13 @@
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 mod browser;
+mod cast;
 mod example;
 #[cfg(test)]
 mod examples;
 mod generate;
 mod generated;
+mod reference;
 mod screens;
 
 use std::process::ExitCode;

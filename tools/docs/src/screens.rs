@@ -1,7 +1,8 @@
 //! `cargo xtask screens`: the screens in the documentation, measured again on this machine.
 //!
 //! A screen is a block that begins as a report of `iotoll compare` does; it is what the
-//! command above it printed. A command whose places are not there is left as it is.
+//! command above it printed, without the notes at its end. A command whose places are not
+//! there is left as it is.
 
 use std::fs;
 use std::ops::Range;
@@ -12,11 +13,20 @@ use anyhow::{Context as _, Result};
 
 use xtask::process;
 
+use crate::cast;
+
 /// The pages with screens, but for the README, whose run is kept (`example.rs`).
-const PAGES: [&str; 1] = ["docs/which-command.md"];
+const PAGES: [&str; 4] = [
+    "docs/how-to/logs.md",
+    "docs/how-to/php-template-cache.md",
+    "docs/how-to/sessions.md",
+    "docs/how-to/sqlite.md",
+];
 /// How a command begins on its line, and how a screen begins.
 const COMMAND: &str = "    iotoll compare";
 const SCREEN: &str = "```text\niotoll ";
+/// What the notes of a report begin with.
+const NOTES: &str = "\nRows ";
 
 pub(crate) fn run() -> Result<()> {
     let iotoll = process::build_release_iotoll()?;
@@ -31,11 +41,12 @@ pub(crate) fn run() -> Result<()> {
                 continue;
             }
             println!("{command}");
-            text.replace_range(within, &printed(&iotoll, &command, folder.path())?);
+            let report = printed(&iotoll, &command, folder.path())?;
+            text.replace_range(within, answer(&report));
         }
         fs::write(&file, text).with_context(|| page.to_owned())?;
     }
-    Ok(())
+    cast::run(&iotoll, folder.path())
 }
 
 /// A command and what it printed.
@@ -76,6 +87,11 @@ fn printed(iotoll: &Path, command: &str, folder: &Path) -> Result<String> {
     process::output(&mut shell)
 }
 
+/// A report without its notes.
+fn answer(report: &str) -> &str {
+    report.split_once(NOTES).map_or(report, |(answer, _)| answer)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -89,6 +105,7 @@ mod tests {
             found.iter().map(|s| (s.command.as_str(), &page[s.within.clone()])).collect();
         let first = ("iotoll compare /srv --a \\\n    --b", "iotoll 1: x\n\nend\n");
         assert_eq!(told, [first, ("iotoll compare", "iotoll 1: y\n")]);
+        assert_eq!(answer("iotoll  a\n  b\n\nRows    c\n"), "iotoll  a\n  b\n");
         assert_eq!(missing_place("iotoll compare /nowhere /proc"), Some("/nowhere"));
         assert_eq!(missing_place("iotoll compare --study log"), None);
     }

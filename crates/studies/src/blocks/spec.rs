@@ -236,6 +236,12 @@ pub(super) static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| {
             where_set(&["sync"], [not("access", "read")]),
         ],
         figures: [figures(), clients::figures()].concat(),
+        details: "An operation reads or writes one block of a file that was written in full before. \
+                  `blocks_per_s` has the IOPS. Each block has marks that say which it is, and what \
+                  was written is read back after each slice.\n\n\
+                  A write counts as done once the kernel has taken it, or with `O_DIRECT` the \
+                  device, which may have a cache of its own. With `sync=each` a write returns when \
+                  it would outlast a power failure.",
         ..StudyDescription::new(
             "blocks",
             "read or write a block of a large file, at random or in order",

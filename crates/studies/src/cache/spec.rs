@@ -92,6 +92,10 @@ pub(super) static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| {
                  after a reboot (checked in every slice); on a place in memory it is never cold",
             ),
         ],
+        details: "`rebuild` scans a tree of templates and classes, compiles them and replaces the \
+                  cache. A manifest has the size, time and hash of each source. `load` reads the \
+                  manifest and the compiled templates of one page.\n\n\
+                  After each slice the whole cache is compared with what a new build would give.",
         ..StudyDescription::new("cache", "load or rebuild compiled templates", "request")
     }
     .with_strategies(&atomic_replace::strategies(Put::Rename))

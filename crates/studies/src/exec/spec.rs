@@ -103,6 +103,10 @@ pub(super) static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| {
                 "256 MiB",
             ),
         ],
+        details: "An operation is one run of your command, until it and everything that it started \
+                  has ended. Each run has a folder of its own, `{place}`, which `prepare` fills \
+                  outside the clock. Only what lies in `{place}` differs between places.\n\n\
+                  A shell and a supervisor add some milliseconds to each run, the same for all.",
         ..StudyDescription::new("exec", "run a command of your own from start to end", "run")
     }
     .with_strategies(Strategy::descriptions())

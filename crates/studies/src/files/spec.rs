@@ -122,6 +122,12 @@ pub(super) static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| {
             ),
         ],
         figures: clients::figures(),
+        details: "An operation does one thing (`operation`) to one file, such as an invoice as PDF. \
+                  `write` and `create` make files where there were none. Files that are to be \
+                  removed are on the device before. After each slice, what was written is read back.\n\n\
+                  ext4 without a journal creates files more slowly for some minutes after many were \
+                  removed. So a run removes its files at its end, and a run soon after it may be \
+                  slower.",
         ..StudyDescription::new("files", "write, read or remove a document", "file")
     }
     .with_strategies(&atomic_replace::strategies(Put::Direct))

@@ -227,6 +227,10 @@ pub(super) static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| {
                  journal.space=growing.",
             ),
         ],
+        details: "An operation is a transaction of 100 items, which is on the device when it \
+                  returns. The store writes whole pages, or what differs from their previous \
+                  versions, plain or compressed. After each slice the store is recovered and \
+                  compared with what was committed. See [a store's journal](../../journal.md).",
         ..StudyDescription::new("journal", "commit 100 items to a store", "transaction")
     }
     .with_strategies(Strategy::descriptions())

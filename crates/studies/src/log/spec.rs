@@ -158,6 +158,17 @@ pub(super) static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| {
              one that was cut off; broken lines left behind: {killed_broken_lines}. This is what \
              a process crash does, not a power failure.",
         )],
+        details: "A record is a line with a checksum. One writer, or several (`writers`), append \
+                  records to one file. The time is per record, as one writer sees it. With `rate`, \
+                  latency counts from when a record was due.\n\n\
+                  Afterwards the file is read back outside the clock. Each record must be there \
+                  once, whole and in order; otherwise comparisons are `invalid` and the exit code is \
+                  3. On Linux one write(2) to a file opened with `O_APPEND` is one contiguous append \
+                  on a local file system, whatever its size. So several writers need no lock if each \
+                  record is one write. `seek-end` and `buffered` are controls: they break records.\n\n\
+                  `kill` kills the writers while they write and counts what was lost. The ways \
+                  `php-…`, `python-…` and `node-…` run in the real interpreter, without your \
+                  settings.",
         ..StudyDescription::new("log", "append a record to a log", "record")
     }
     .with_strategies(Strategy::descriptions())

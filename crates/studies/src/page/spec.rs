@@ -153,6 +153,12 @@ pub(super) static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| {
             ),
         ],
         figures: [figures(), clients::figures()].concat(),
+        details: "An operation reads all files of a page: five, with 211.8 kB together, unless \
+                  `files`, `total` or `set` says otherwise.\n\n\
+                  `cache=warm` reads files that memory holds. `cache=cold` reads files that were \
+                  evicted before, as the first request after a boot does. Each slice checks that: \
+                  `resident_before_percent` is how much of them memory held when the clock started. \
+                  Files on a tmpfs are never cold.",
         ..StudyDescription::new("page", "read the files of a web page", "page")
     }
     .with_strategies(Strategy::descriptions())

@@ -154,6 +154,14 @@ pub(super) static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| {
             "the recording goes on for another {left_out_ns}, which is not replayed; see \
              replay.until.",
         )],
+        details: "An operation is one replay of a recording: the file calls below `folder`, in their \
+                  order, with the time between them. All else, such as computing or waiting for a \
+                  network, takes as long in every place. Files of the recorded names and sizes are \
+                  generated, unless `with_files` has them.\n\n\
+                  Each answer is compared with the recorded one. With more than 1% of deviations the \
+                  comparison is `invalid`. `can save` is the most that any move of the files could \
+                  save. A recording with lost calls is refused. Mapped files and io_uring count as \
+                  time between calls.",
         ..StudyDescription::new(
             "replay",
             "replay the file calls that iotoll record saw a program make",

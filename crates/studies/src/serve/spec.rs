@@ -249,6 +249,22 @@ pub(super) static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| {
             IN_FILES,
             0.25,
         )],
+        details: "A server is started on fresh files, and connections begin at a rate, whether or \
+                  not it is busy. An operation is a connection, from its intended start to the last \
+                  byte of the reply. A slice counts by the median of its connections. A connection \
+                  that fails counts as one that took the whole `timeout`, and failures have a \
+                  verdict of their own.\n\n\
+                  With `rate=max` a slice looks for the highest rate that is held: the p99 stays \
+                  within `p99_within`, no more than `errors_within` fail, and the queue does not \
+                  grow.\n\n\
+                  `page`, `sqlite` and `empty` are built-in servers. `command` starts your own, \
+                  which must listen on 127.0.0.1. In `command`, `prepare` and `url`, `{place}`, \
+                  `{port}`, `{variant}` and `{plan}` are filled in. The first three are in the \
+                  environment as well: `IOTOLL_PLACE`, `IOTOLL_PORT`, `IOTOLL_VARIANT`. Every user \
+                  of the machine can reach your server while it runs. The built-in ones answer only \
+                  the run's own requests.\n\n\
+                  A slice in which this client was late or its core was busy is doubted. If more \
+                  than half are, comparisons are `invalid`.",
         ..StudyDescription::new(
             "serve",
             "answer a connection while they come at a rate",

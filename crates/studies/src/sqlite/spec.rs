@@ -280,6 +280,15 @@ pub(crate) static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| {
                 )
             },
         ],
+        details: "A request is 10 inserts, 10 updates, 10 selects by key, 5 of the whole table, 5 by \
+                  `LIKE`, and a delete of what was inserted. With `database` it works on a copy of \
+                  your own database.\n\n\
+                  A way is named by its journal mode and its `synchronous`. `-tx` means one \
+                  transaction around the request; without it, each of the 21 statements that write \
+                  is a transaction.\n\n\
+                  Each slice starts from the same database. Afterwards SQLite's `integrity_check` \
+                  must find nothing, and every row and update must be there. `connections` make \
+                  requests at the same time, and wait up to 5 s for each other's locks.",
         ..StudyDescription::new("sqlite", "answer a request from a database", "request")
     }
     .with_strategies(Strategy::descriptions())
