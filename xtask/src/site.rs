@@ -240,13 +240,17 @@ mod tests {
     #[test]
     fn links_that_lead_nowhere_and_pages_that_are_not_listed_are_found() {
         let index = "# Index\n\n## Pages\n\n- [Log](how-to/log.md)\n";
-        let page = "# Log\n\n## What it is\n\n[there](#what-it-is), [front](../../README.md#front)\n";
+        let page =
+            "# Log\n\n## What it is\n\n[there](#what-it-is), [front](../../README.md#front)\n";
         assert_eq!(faults(index, page), "");
         for (from, to) in
             [("#what-it-is", "#what-it-was"), ("README.md#", "README.md#no-"), ("../../", "./")]
         {
             let found = faults(index, &page.replace(from, to));
-            assert!(found.contains("docs/how-to/log.md: ") && found.lines().count() == 2, "{to}: {found}");
+            assert!(
+                found.contains("docs/how-to/log.md: ") && found.lines().count() == 2,
+                "{to}: {found}"
+            );
         }
         assert!(faults("# Index\n", page).contains("does not list docs/how-to/log.md"));
         assert!(faults(&index.replace("log.md", "lag.md"), page).contains("docs/how-to/lag.md"));
