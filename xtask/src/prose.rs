@@ -17,18 +17,7 @@ use xtask::process;
 use self::page::Page;
 
 /// Pages that are still to be rewritten. Their findings are counted and fail nothing.
-const UNMENDED: &[&str] = &[
-    "CHANGELOG.md",
-    "CONTRIBUTING.md",
-    "SECURITY.md",
-    "docs/engines.md",
-    "docs/journal.md",
-    "docs/recording.md",
-    "docs/selftest.md",
-    "docs/statistics-appendix.md",
-    "docs/traces.md",
-    "docs/your-application.md",
-];
+const UNMENDED: &[&str] = &["docs/recording.md", "docs/your-application.md"];
 /// The words of a page, by the beginning of its path; the first that fits holds.
 const WORDS_MAX: [(&str, usize); 5] = [
     ("ARCHITECTURE.md", 2_500),

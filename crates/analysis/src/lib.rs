@@ -3,6 +3,23 @@
 //!
 //! Everything here is a pure function of the record. A run that was just measured
 //! and one that was read from a file go the same way, and come to the same end.
+//!
+//! # Inside
+//!
+//! - `pair_state.rs` and `comparisons.rs` cut a record into its stretches and decide each comparison.
+//! - `typical_times.rs` finds the time per operation of every combination at once, and `stalls.rs` the
+//!   slices that a typical time leaves out.
+//! - `causes` has a file for each cause: a rule over the totals of a combination and the parts of its time
+//!   (`causes/parts.rs`), with its threshold and the reason for it. A study adds causes by naming the figure
+//!   that is their time. A verdict that nothing explains says so.
+//! - `advice` groups changes by their price: what each strategy promises decides.
+//! - `invalid.rs` says when a measurement cannot be trusted, and `next.rs` what to measure next.
+//! - `between_runs.rs` learns from saved runs how much comparisons differ from run to run. `Run::between_runs`
+//!   keeps it, so a saved run is analysed without the others.
+//! - `diff.rs` compares two runs, which were not interleaved. `limits.rs` compares figures with the limits of
+//!   `--fail`: a limit is missed only if the whole range is beyond it.
+//! - `reproduction` compares a run with published figures and conclusions.
+//! - `live_summary.rs` sees as much of the same as is known while a run goes on.
 
 mod advice;
 mod arms;

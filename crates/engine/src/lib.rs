@@ -5,6 +5,22 @@
 //! slices run on, and [`run::Environment`] what surrounds them. What follows from
 //! the record is the crate `analysis`'s. The engine emits [`measure::Event`]s and
 //! never prints.
+//!
+//! # Inside
+//!
+//! `measure.rs` calibrates slices to about 5 ms, runs rounds for warming up, and then ten stretches
+//! (`schedule.rs`). `order.rs` draws the order of each round. Studies whose slices always have the same number
+//! of operations are not calibrated, and those that start everything again (`Workload::warms_up`) are not
+//! warmed up: their slices may take seconds.
+//!
+//! `local.rs` and `slice_meter.rs` take a slice through its states: `Workload`, `Prepared`, `Ready`, `Ran` and
+//! `Outcome`. Each is a type that the next one consumes. None of the traits has a method with a default body,
+//! so what wraps one cannot forget any.
+//!
+//! `slice_process` runs slices in a process with one thread, a new one for each stretch. The run keeps
+//! everything that outlives a slice: folders, their removal, the limit of written bytes (`ledger.rs`), the flag
+//! that signals raise, and the store. `Workload::runs_in` names the exceptions: studies that start programs
+//! keep one process for the whole run, and the planted slow-downs of `selftest` run in the run's own.
 
 pub mod error;
 mod floor;

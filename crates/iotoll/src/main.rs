@@ -3,6 +3,19 @@
 //!
 //! `commands` has one file per command; the other modules are what commands share. This crate
 //! alone prints, reads the command line and decides exit codes.
+//!
+//! - `measuring` is what happens before a run and around it: consent to what a foreign plan does
+//!   (`consent.rs`), places that are created, and the whole way from a plan to a report
+//!   (`comparison.rs`).
+//! - `results` is where results come from and go. A foreign file is opened by this process, and read,
+//!   analysed and rendered by a confined child, which has no paths (`confined.rs`). Where a command
+//!   goes on with what was read, a confined thread reads it. What a diff needs of the store is read
+//!   before the fork, because SQLite must not be used across one.
+//! - `recording`, `articles` and `terminal` serve the commands of those subjects, and `cli` has the flags
+//!   that several commands share. Commands import nothing from each other.
+//!
+//! How a machine is treated (`--gentle`, `--write-limit`) is no part of a plan, since plans go from
+//! machine to machine.
 
 mod articles;
 mod cli;

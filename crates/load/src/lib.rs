@@ -8,20 +8,34 @@
 //! A [`ServerMeter`] given to either measures the server beside the client.
 //! Nothing here prints, and nothing here starts a server.
 //!
-//! ```no_run
-//! use iotoll_load::{Plan, Steps, Target, analyse_step, run};
+//! ```
+//! use std::io::{Read, Write};
+//! use std::net::TcpListener;
 //! use std::sync::atomic::AtomicBool;
 //!
-//! let target = Target::parse("http://127.0.0.1:8080/")?;
-//! let steps = Steps::Rates { rates: vec![200.0, 300.0], connections: None };
-//! let stop = AtomicBool::new(false);
-//! let measured = run(&Plan::new(target, steps), None, &mut |_| (), &stop)?;
+//! use iotoll_load::{Plan, Steps, Target, analyse_step, run};
+//!
+//! let server = TcpListener::bind("127.0.0.1:0")?;
+//! let target = Target::parse(&format!("http://{}/", server.local_addr()?))?;
+//! std::thread::spawn(move || {
+//!     for client in server.incoming() {
+//!         let mut client = client?;
+//!         client.read(&mut [0; 4096])?;
+//!         client.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")?;
+//!     }
+//!     Ok::<(), std::io::Error>(())
+//! });
+//!
+//! // Fifty connections, a hundred of them a second.
+//! let steps = Steps::Rates { rates: vec![100.0], connections: Some(50) };
+//! let measured = run(&Plan::new(target, steps), None, &mut |_| (), &AtomicBool::new(false))?;
 //! for step in &measured.steps {
 //!     let seen = analyse_step(step);
-//!     let p99 = seen.connection_ms.map(|summary| summary.p99);
-//!     assert!(seen.valid, "{:?} ms is not the server's: {:?}", p99, seen.why_invalid);
+//!     assert!(seen.connection_ms.is_some_and(|summary| summary.p99 > 0.0));
+//!     // On a busy machine, a figure may be the client's and not the server's.
+//!     println!("valid: {}, {:?}", seen.valid, seen.why_invalid);
 //! }
-//! # Ok::<(), iotoll_load::Error>(())
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
 mod analyse;

@@ -6,6 +6,20 @@
 //! would fill a disk or the memory. [`CreatedPlaces`] creates places for a run and removes them.
 //! [`Output`] is a file that is written elsewhere, such as a result.
 //! [`check_source`] refuses files that root should not act on.
+//!
+//! # Inside
+//!
+//! Each kind of created place is a file in `created`, with its description in `model::created`.
+//! [`foreseen`] says what creating would do, which is all that `--dry-run` does.
+//!
+//! The kernel removes what it can: the process has its own mount namespace, which workers and servers
+//! inherit, so mounts go with the last of them, also after kill -9. A loop device with `LO_FLAGS_AUTOCLEAR`
+//! goes with its mount, and an image's file never has a name (`O_TMPFILE`). The rest is written down before it
+//! is made: zram devices and the layers of an overlay. That record is in the working folder, so the owner's lock
+//! says whose it is, and sweeping the folder undoes what the record says.
+//!
+//! [`Output`] walks a path once, component by component, and judges the owner of each link
+//! (`model::ownership`). Files of slices are put aside, not removed (`place_folders.rs`).
 
 mod clean;
 mod created;

@@ -4,6 +4,16 @@
 //!
 //! Texts carry ANSI styles; whoever prints them strips those where they do not
 //! belong.
+//!
+//! # Inside
+//!
+//! - `answer` prints the first screen of at most 40 lines, and `detail.rs` the rest for `--full`.
+//! - `formats` has one description for each format of files. Flags, help and messages follow from it.
+//! - `html` makes pages. `html/markup.rs` escapes every text; a text that is not escaped is `&'static str`.
+//!   Charts are SVG with places in percentages. A chart also has a text and a table.
+//! - `recording` shows bills and what differs between two, as tables for screens, Markdown, pages and CSV.
+//! - `ci.rs` writes gates for JUnit and GitHub, by a template that escapes what has a meaning in XML.
+//! - OpenMetrics is written by hand: lines of three kinds, of which older versions of Prometheus know all.
 
 mod answer;
 mod bill;

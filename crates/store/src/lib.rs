@@ -13,6 +13,13 @@
 //!
 //! A database of an older version is brought up to date when it is opened. One that is
 //! newer, damaged or another program's is refused, and never written to. How the data is laid out is in `database.rs`, where it may be in `folder.rs`.
+//!
+//! # Inside
+//!
+//! Each round's slices are committed and synced before the next slice begins. The layout is a list of steps: a
+//! new database takes all of them, an older one those that it lacks, in one transaction. A new version of the
+//! layout is another step, and a test that opens the one before it. Checksums are XXH3: they find damage, and a
+//! user who may write to the database could write any sum.
 
 mod analysed;
 mod checksum;

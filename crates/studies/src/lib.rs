@@ -1,4 +1,21 @@
 //! What is timed: one file per study, its strategies beside it.
+//!
+//! # Inside
+//!
+//! A study is a [`StudyDescription`](model::study::StudyDescription) and the traits of `engine::study`. Plans,
+//! flags, reports and the reference follow from the description: strategies with promises and recipes,
+//! parameters, figures, causes, and the cases that faults, kills and power cuts are made of.
+//!
+//! - `user_data` copies the user's files once, into memory, for all combinations. `recognise` tells what a path
+//!   is. Nothing of the user's is opened for writing; SQLite gets paths by which it cannot write
+//!   (`sqlite/folder.rs`).
+//! - `clients` makes a workload of several clients from one of a single client.
+//! - `replay/plan` makes a program from a trace, as a pure function. `replay/act.rs` has the calls. Paths are
+//!   taken apart as text, so no path of a trace leads out of its folder. Processes of a trace are threads.
+//! - `serve` starts the built-in server or the user's. A page is rendered, because an application does that
+//!   with the files of a page, and a secret begins each request to the built-in one.
+//! - `articles` are published measurements: a plan, figures, and conclusions with bounds.
+//! - `corruption` damages files on purpose, to show that checks notice.
 
 pub mod articles;
 mod atomic_replace;

@@ -48,6 +48,15 @@
 //!
 //! The crate touches no machine: it reads from what implements [`std::io::Read`] and writes to
 //! what implements [`std::io::Write`].
+//!
+//! # Inside
+//!
+//! `writer.rs` and `reader.rs` stand on `chunk.rs` and `coder.rs`. `follow` replays the tables of descriptors.
+//! `bill` adds up in one pass: calls wait in a heap (`bill/order.rs`) until they come out in the order in which
+//! they began, so the union of their times takes two numbers (`bill/cover.rs`). That union bounds what can be
+//! saved. Beyond its limits, a bill forgets what has the least time, and the bound never becomes too small.
+//! `patterns` has a file for each pattern, with its thresholds. `advice/programs.rs` is a table of programs and
+//! their settings. `docs/traces.md` describes the format.
 
 mod advice;
 mod advised;

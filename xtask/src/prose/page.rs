@@ -4,6 +4,8 @@ use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
 /// Stands for a code span: one word that is none of any list.
 pub(super) const CODE: char = '\u{fffc}';
+/// Stands before the text of a link.
+pub(super) const LINK: char = '\u{200b}';
 /// What a generated page says in one of its first lines.
 const GENERATED: &str = "Made by `cargo xtask generate`";
 
@@ -60,6 +62,7 @@ impl Page {
                     page.begin(Kind::Label, line());
                 }
                 Event::Text(text) if !in_code => page.push(&text),
+                Event::Start(Tag::Link { .. }) => page.push(&LINK.to_string()),
                 Event::SoftBreak | Event::HardBreak => page.push("\n"),
                 Event::Code(code) => {
                     page.words += count(&code).saturating_sub(1);
@@ -106,7 +109,7 @@ mod tests {
         let found: Vec<(Kind, usize, &str)> =
             page.blocks.iter().map(|b| (b.kind, b.line, b.text.as_str())).collect();
         let (label, prose) = (Kind::Label, Kind::Text);
-        let line = format!("It {CODE} line\nto – it.");
+        let line = format!("It {CODE} line\nto – {LINK}it.");
         let cells = [(label, 13, "a"), (label, 13, "b c"), (label, 15, "d"), (label, 15, "e")];
         let texts = [(label, 1, "A log"), (prose, 3, &line), (prose, 6, "one"), (prose, 7, "two")];
         assert_eq!(found, [texts, cells].concat());

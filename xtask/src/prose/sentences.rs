@@ -1,6 +1,6 @@
 //! The length and the beginning of sentences.
 
-use super::page::{Block, CODE, Kind, count};
+use super::page::{Block, CODE, Kind, LINK, count};
 
 const WORDS_MAX: usize = 30;
 /// A full stop after these ends no sentence.
@@ -56,14 +56,17 @@ fn ends(sentence: &str) -> bool {
 }
 
 fn begins(c: char) -> bool {
-    c.is_uppercase() || c.is_numeric() || [CODE, '"', '“', '(', '['].contains(&c)
+    c.is_uppercase() || c.is_numeric() || [CODE, LINK, '"', '“', '(', '['].contains(&c)
 }
 
 /// Whether a statement begins with a clause that is its subject. A clause that a comma ends may
 /// say when or why.
 fn has_clause_as_subject(sentence: &str) -> bool {
     let sentence = sentence.trim_start_matches(['(', '"', '“', '[']);
-    // A question at the beginning is a page's title.
+    // A question or a link at the beginning is a page's title.
+    if sentence.starts_with(LINK) {
+        return false;
+    }
     if !sentence.trim_end_matches([')', '"', '”']).ends_with('.') || sentence.contains('?') {
         return false;
     }
@@ -120,6 +123,7 @@ mod tests {
             "What does it cost?",
             "What you see:",
             "Which command do I need? lists them.",
+            "\u{200b}How iotoll decides explains it.",
             "Where there is none, the run ends.",
             "Whether it pays or not, it ends.",
             "That is why. That file is old.",
