@@ -76,12 +76,12 @@ causes! {
     /// count.
     ReadsFromDevice = "reads-from-device", "reads from the device";
     /// Writes went past the page cache, with `O_DIRECT` or `O_DSYNC`, and waiting for them took at
-    /// least a fifth of the time. A device with its own cache may take a write before it is
+    /// least a fifth of the time. A device with a cache of its own may take a write before it is
     /// safe.
     WritesToDevice = "writes-to-device", "writes to the device";
     /// Memory was short, and waiting for it took at least 5% of the time: for swapped pages, for
     /// pages that were dropped and read again, or for free ones.
-    /// Outside your own control group, the figures are those of the whole machine.
+    /// Outside a control group of your own, the figures are those of the whole machine.
     MemoryPressure = "memory-pressure", "too little memory";
     /// The place is mounted with `discard`, and telling the device which blocks are free took at
     /// least a fifth of the time. ext4 without a journal does this within the call that removes a

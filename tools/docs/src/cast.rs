@@ -1,5 +1,5 @@
 //! The README's terminal cast: a real `iotoll compare` on a terminal, as asciicast, which
-//! `termtosvg` (PyPI) draws as an SVG that moves.
+//! `termtosvg` (of `PyPI`) draws as an SVG that moves.
 
 use std::fmt::Write as _;
 use std::fs;

@@ -8,11 +8,10 @@ use std::process::Command;
 use analysis::analyse;
 use anyhow::{Context as _, Result};
 use model::cause::CauseCode;
+use model::strategy::Recipe;
 use model::study::{ParamDescription, StrategyDescription, StudyDescription};
 use report::formats::csv::{self, Rows};
 use report::formats::openmetrics;
-
-use model::strategy::Recipe;
 use xtask::process;
 
 use crate::example;
@@ -46,7 +45,7 @@ pub(crate) fn pages(iotoll: &Path, schemas: &[Schema]) -> Result<Vec<Generated>>
     ];
     for study in studies::specs() {
         let path = format!("docs/reference/studies/{}.md", study.name);
-        pages.push(Generated::new(path, study_page(study)?));
+        pages.push(Generated::new(path, study_page(study)));
     }
     Ok(pages)
 }
@@ -129,7 +128,7 @@ fn formats_page(schemas: &[Schema]) -> Result<String> {
     Ok(text)
 }
 
-fn study_page(study: &StudyDescription) -> Result<String> {
+fn study_page(study: &StudyDescription) -> String {
     let name = &study.name;
     let when = if study.by_default { " It runs unless `--study` names others." } else { "" };
     let mut text = format!(
@@ -158,8 +157,13 @@ fn study_page(study: &StudyDescription) -> Result<String> {
     let figures = study.figures.iter().map(|figure| [code(&figure.name), cell(&figure.about)]);
     table(&mut text, "Figures", ["in results", "what it is"], figures);
     let recipes = study.strategies.iter().filter_map(recipe);
-    table(&mut text, "Recipes", ["way", "how to adopt it", "how to check", "how to undo it"], recipes);
-    Ok(text)
+    table(
+        &mut text,
+        "Recipes",
+        ["way", "how to adopt it", "how to check", "how to undo it"],
+        recipes,
+    );
+    text
 }
 
 /// What survives a crash: each promise once, with the ways that make it.
@@ -179,8 +183,14 @@ fn promises(study: &StudyDescription, text: &mut String) {
     });
     table(text, "What survives a crash", ["way", "promise"], always.chain(instead));
     let relied_on = study.relies_on.iter();
-    let relied_on = relied_on.map(|rule| [rule.on.shown().to_owned(), cell(&rule.when.to_string())]);
-    table(text, "What it relies on if several processes share the files", ["what", "way"], relied_on);
+    let relied_on =
+        relied_on.map(|rule| [rule.on.shown().to_owned(), cell(&rule.when.to_string())]);
+    table(
+        text,
+        "What it relies on if several processes share the files",
+        ["what", "way"],
+        relied_on,
+    );
 }
 
 /// A heading and a table, unless it has no rows.
@@ -193,7 +203,8 @@ fn table<const N: usize>(
     let rows: Vec<String> = rows.map(|row| format!("| {} |\n", row.join(" | "))).collect();
     if !rows.is_empty() {
         let rule = ["---"; N].join(" | ");
-        let _ = write!(text, "\n## {title}\n\n| {} |\n| {rule} |\n{}", head.join(" | "), rows.concat());
+        let _ =
+            write!(text, "\n## {title}\n\n| {} |\n| {rule} |\n{}", head.join(" | "), rows.concat());
     }
 }
 
@@ -209,10 +220,10 @@ fn recipe(way: &StrategyDescription) -> Option<[String; 4]> {
 fn values(param: &ParamDescription) -> String {
     let defaults: Vec<String> =
         param.default.iter().filter(|value| !value.is_empty()).map(|value| code(value)).collect();
-    match defaults.is_empty() {
-        true => cell(&param.accepts),
-        false => format!("{}; {}", defaults.join(", "), cell(&param.accepts)),
+    if defaults.is_empty() {
+        return cell(&param.accepts);
     }
+    format!("{}; {}", defaults.join(", "), cell(&param.accepts))
 }
 
 fn code(text: &str) -> String {

@@ -151,7 +151,7 @@ mod tests {
     fn listed(title: &str, options: &str) -> String {
         let written: Vec<String> =
             options.split_whitespace().map(|option| format!("`{option}`")).collect();
-        format!("- {title}: {}", written.join(", "))
+        format!("| {title} | {} |", written.join(", ").replace('|', r"\|"))
     }
 
     #[test]
