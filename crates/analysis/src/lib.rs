@@ -10,6 +10,7 @@ mod between_runs;
 mod blocks;
 mod carry_over;
 mod causes;
+mod check;
 mod comparisons;
 mod diff;
 mod drift;
@@ -64,6 +65,7 @@ pub fn analyse(run: &Run) -> Analysis {
     let scaling = scaling::of(&arms, run.plan.threshold);
     let noise = noise::of_run(run, &totals, &comparisons, &neighbours);
     let reproduction = reproduction::of(run, &arms, &totals);
+    let check = check::of(run, &arms, &noise);
     let cut = stretches::cut(run);
     Analysis {
         blocks: run.blocks().count() as u64,
@@ -76,6 +78,7 @@ pub fn analyse(run: &Run) -> Analysis {
         picks,
         advice,
         reproduction,
+        check,
         scaling,
     }
 }

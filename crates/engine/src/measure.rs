@@ -27,6 +27,8 @@ const SLICE_MIN: Duration = Duration::from_millis(4);
 /// The rounds that the budget should have room for: five a stretch, of which the lowest and
 /// the highest are left out.
 const BLOCKS_WANTED: u32 = 50;
+/// Where arms have shares of the budget, they have it in so many rounds: two a stretch.
+const ROUNDS_OF_SHARES: u32 = 20;
 /// The share of the budget that goes into the slices themselves; the rest goes
 /// into making files, settling and removing them.
 const SLICE_SHARE: f64 = 0.5;
@@ -259,7 +261,13 @@ impl<'a> Session<'a> {
     /// What the operations of an arm's slice should take together: those of several clients
     /// pass at the same time.
     fn target_ns(&self, arm: usize) -> f64 {
-        slice_target(self.job).as_nanos() as f64 * self.job.arms[arm].clients() as f64
+        let target = match self.job.shares.get(arm) {
+            Some(share) if !self.job.run_limits.gentle => {
+                self.job.budget.mul_f64(*share / f64::from(ROUNDS_OF_SHARES))
+            }
+            _ => slice_target(self.job),
+        };
+        target.as_nanos() as f64 * self.job.arms[arm].clients() as f64
     }
 
     /// Gives both arms the smaller size if they are alike; whether that changed one.

@@ -10,6 +10,7 @@
 //! reverse of IOPS; latencies count from when a block's place in the queue was free.
 
 mod buffers;
+mod common;
 mod config;
 mod power;
 mod queue;
@@ -18,6 +19,8 @@ mod slice;
 mod spec;
 mod store;
 mod turns;
+
+use std::rc::Rc;
 
 use engine::study::{
     Doing as _, Footprint, Operations, PowerTrial, Prepared, RunsIn, SliceFolders, Study,
@@ -28,10 +31,11 @@ use model::material::Material;
 use model::study::{Params, StudyDescription};
 use process::worker::{Assignment, Report, Session};
 
+use self::common::Kept;
 use self::config::Config;
 use self::slice::PreparedBlocks;
+pub(crate) use self::spec::figures;
 use self::spec::{CLIENTS_FILE, ClientsFile};
-use self::store::Store;
 use crate::clients::{self, Common};
 
 /// The study.
@@ -72,7 +76,9 @@ impl Study for Blocks {
 struct Arm {
     config: Config,
     /// Made by its first slice, and again in each new folder.
-    store: Option<Store>,
+    store: Option<Rc<Kept>>,
+    /// Whether other arms that only read have the same file, and who accounts for it.
+    common: Option<Account>,
     /// Slices so far.
     slices: u32,
     /// Which of its blocks is behind the last of the slice before, where the next one goes on
@@ -80,9 +86,31 @@ struct Arm {
     next: u64,
 }
 
+/// Which of the arms that have one file accounts for what it takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Account {
+    This,
+    Another,
+}
+
+/// An arm that only reads, of a file that all such arms of the place have together.
+///
+/// # Errors
+/// Where strategy and parameters do not go together.
+pub(crate) fn reading(
+    strategy: &str,
+    set: &[(&str, &str)],
+    account: Account,
+) -> Result<Box<dyn Workload>, StudyError> {
+    let given = set.iter().copied().chain([("access", "read")]);
+    let params = spec::SPEC.params_with(given).map_err(StudyError::Unsuited)?;
+    let arm = Arm::new(Config::new(strategy, &params)?);
+    Ok(Box::new(Arm { common: Some(account), ..arm }))
+}
+
 impl Arm {
     fn new(config: Config) -> Self {
-        Self { config, store: None, slices: 0, next: 0 }
+        Self { config, store: None, common: None, slices: 0, next: 0 }
     }
 }
 
@@ -100,7 +128,7 @@ impl Workload for Arm {
     }
 
     fn runs_in(&self) -> RunsIn {
-        RunsIn::EachStretch
+        if self.common.is_some() { RunsIn::OneFolder } else { RunsIn::EachStretch }
     }
 
     fn footprint(&self, operations: u64) -> Footprint {
@@ -110,6 +138,9 @@ impl Workload for Arm {
     }
 
     fn kept_footprint(&self) -> Footprint {
+        if self.common == Some(Account::Another) {
+            return Footprint::NOTHING;
+        }
         let bytes = self.config.offset(self.config.share.count());
         Footprint { space_bytes: bytes, files: 1, written_bytes: bytes }
     }
@@ -118,7 +149,7 @@ impl Workload for Arm {
         &'a mut self,
         folders: SliceFolders<'_>,
     ) -> Result<Box<dyn Prepared + 'a>, StudyError> {
-        if folders.kept_is_new {
+        if folders.kept_is_new && self.common.is_none() {
             self.store = None;
         }
         self.config.share = self.config.share.of(folders.part);
