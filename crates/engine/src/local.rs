@@ -340,7 +340,8 @@ impl SliceRunner for LocalRunner<'_> {
         self.ledger.count(&entry, written, changes);
         if self.gentle {
             let on_device = self.places[entry.place].wears();
-            self.rest(pause_after(began.elapsed(), on_device));
+            let syncs = slice.as_ref().map_or(0, |slice| slice.spent.sync_calls);
+            self.rest(pause_after(began.elapsed(), syncs, on_device));
         }
         slice
     }

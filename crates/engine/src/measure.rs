@@ -27,8 +27,8 @@ const SLICE_MIN: Duration = Duration::from_millis(4);
 /// The rounds that the budget should have room for: five a stretch, of which the lowest and
 /// the highest are left out.
 const BLOCKS_WANTED: u32 = 50;
-/// Where arms have shares of the budget, they have it in so many rounds: two a stretch.
-const ROUNDS_OF_SHARES: u32 = 20;
+/// Where arms have shares of the budget, they have it in so many rounds: one a stretch.
+const ROUNDS_OF_SHARES: u32 = STRETCHES as u32;
 /// The share of the budget that goes into the slices themselves; the rest goes
 /// into making files, settling and removing them.
 const SLICE_SHARE: f64 = 0.5;

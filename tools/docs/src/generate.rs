@@ -7,6 +7,7 @@ use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context as _, Result};
+use model::check::CheckDocument;
 use model::diff::Diff;
 use model::document::Document;
 use model::load::LoadRun;
@@ -55,6 +56,7 @@ fn all(iotoll: &Path) -> Result<Vec<Generated>> {
     let text = |schema| serde_json::to_string_pretty(&schema).map(|text| text + "\n");
     let of_the_program = [
         Generated { path: "docs/schema/result-2.json", text: text(Document::json_schema())? },
+        Generated { path: "docs/schema/check-1.json", text: text(CheckDocument::json_schema())? },
         Generated { path: "docs/schema/load-2.json", text: text(LoadRun::json_schema())? },
         Generated {
             path: "docs/schema/selftest-3.json",

@@ -34,11 +34,18 @@ impl<'a> ArmLatencies<'a> {
         self.exceedances.as_ref()?.is_at_most(q, ticks, self.run.plan.error_rate)
     }
 
-    /// Where a quantile lies.
+    /// Where a quantile lies; of too few slices to tell, from 0 on.
     fn quantile(&self, q: f64) -> Option<Range> {
-        let bounds = self.exceedances.as_ref()?.bounds(q, self.run.plan.error_rate);
+        let latencies = self.run.latencies_of(self.arm);
+        if latencies.count() == 0 {
+            return None;
+        }
         let ns = |ticks: f64| ticks * self.run.floor.tick_ns;
-        let estimate = ns(self.run.latencies_of(self.arm).quantile(q));
+        let estimate = ns(latencies.quantile(q));
+        let Some(exceedances) = &self.exceedances else {
+            return Some(Range { estimate, low: 0.0, high: None });
+        };
+        let bounds = exceedances.bounds(q, self.run.plan.error_rate);
         let high = bounds.high.map(|high| ns(high as f64).max(estimate));
         Some(Range { estimate, low: ns(bounds.low as f64).min(estimate), high })
     }

@@ -48,6 +48,7 @@ pub(super) fn of(subject: &Subject<'_>, place: usize, found: &PlaceCheck) -> Vec
     reasons.extend(look.mount_options());
     reasons.extend(look.space());
     reasons.extend(look.others());
+    reasons.extend(look.gentle());
     reasons
 }
 
@@ -276,6 +277,34 @@ impl Look<'_> {
             rough_size(mean)
         );
         (mean < PIECE_BYTES).then(|| reason("aged", text, &["filefrag FILE", "e2freefrag DEVICE"]))
+    }
+
+    /// What a gentle check did to others.
+    fn gentle(&self) -> Option<Reason> {
+        let run = self.subject.run;
+        if !run.plan.gentle {
+            return None;
+        }
+        let seconds = run.run.seconds.max(1.0);
+        let syncs: u64 = run.slices.iter().map(|slice| slice.spent.sync_calls).sum();
+        let busy: u64 = run.slices.iter().map(|slice| slice.spent.elapsed_ns).sum();
+        let pressure: Option<u64> = run
+            .slices
+            .iter()
+            .map(|slice| Some(slice.surroundings.pressure?.io_some_ns))
+            .sum();
+        let waited = pressure.map_or_else(
+            || "how long others waited for storage cannot be read here".to_owned(),
+            |ns| format!("meanwhile, some program waited for storage (PSI) for {}", time(ns as f64)),
+        );
+        let text = format!(
+            "gentle: {:.1} syncs a second on average, and busy with storage for {} in {:.0} s; \
+             {waited}.",
+            syncs as f64 / seconds,
+            time(busy as f64),
+            run.run.seconds
+        );
+        Some(reason("gentle", text, &[]))
     }
 
     /// What other programs did meanwhile.

@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use anyhow::ensure;
+use anyhow::{Context as _, ensure};
 use clap::{Args, ValueHint};
 use model::check::{Need, NeedFigure, Program};
 use model::place::PlaceRequest;
 use model::place_argument::PlaceArgument;
-use model::plan::{Draft, Plan, StudyPlan, find_study, parse_budget};
+use model::plan::{Draft, GENTLE_BUDGET, Plan, StudyPlan, find_study, parse_budget};
 use model::study::{ParamValue, nearest};
 use units::{Limit, parse_size};
 
@@ -17,12 +17,12 @@ use crate::measuring::{CheckPlan, Comparison, named_places};
 
 /// The study that a check is made of.
 const STORAGE: &str = "storage";
-/// Its strategy with the commits of programs.
+/// Its strategy with the commits of programs, and its parameter that names them.
 const PROGRAM: &str = "program";
 /// What is measured of each place.
 const BUDGET: Duration = Duration::from_secs(20);
 /// Reads under way at a time; the first is shown beside the page cache.
-const DEPTHS: [u64; 4] = [1, 4, 16, 64];
+const DEPTHS: [u64; 3] = [1, 16, 64];
 /// Programs that are answered for where none is named.
 const USUAL: [&str; 2] = ["etcd", "postgresql"];
 
@@ -64,7 +64,7 @@ pub(crate) struct CheckArgs {
 
     /// Stop after this time [default: 20s for each place]
     ///
-    /// Write it as 5min, 90s or 90. With --gentle, the default is 5min for each place.
+    /// Write it as 5min, 90s or 90. With --gentle, the default is an hour for each place.
     #[arg(long, value_name = "TIME", value_parser = parse_budget)]
     #[arg(help_heading = heading::PRECISION)]
     budget: Option<Duration>,
@@ -105,8 +105,8 @@ pub(crate) struct CheckArgs {
 
     /// Use low I/O priority and long pauses
     ///
-    /// Measure in small bursts, so that other programs on the storage come first. The report
-    /// says what the check did to them.
+    /// Measure in small bursts with at most 20 syncs a second, so that other programs on the
+    /// storage come first. The report says what the check did to them.
     #[arg(long, help_heading = heading::SAFETY)]
     gentle: bool,
 
@@ -202,15 +202,17 @@ fn plan(args: &CheckArgs, programs: &[Program]) -> anyhow::Result<Plan> {
     study.set("depth", DEPTHS.map(ParamValue::Count).to_vec());
     if !programs.is_empty() {
         study.strategies.extend(spec.strategy(PROGRAM));
-        let names = programs.iter().map(|program| ParamValue::text(&program.name));
-        study.set("program", names.collect());
+        let param = spec.param(PROGRAM).with_context(|| format!("{STORAGE} has no {PROGRAM}"))?;
+        let parse = |program: &Program| param.parse(&program.name).map_err(anyhow::Error::msg);
+        let names = programs.iter().map(parse).collect::<anyhow::Result<_>>()?;
+        study.set(PROGRAM, names);
     }
     let places = if args.places.is_empty() {
         vec![PlaceRequest::directory("here", ".")]
     } else {
         named_places(&args.places)?
     };
-    let each = if args.gentle { 15 * BUDGET } else { BUDGET };
+    let each = if args.gentle { GENTLE_BUDGET } else { BUDGET };
     let draft = Draft {
         budget: args.budget.or(Some(each * places.len() as u32)),
         seed: args.seed,

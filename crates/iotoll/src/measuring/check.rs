@@ -12,8 +12,10 @@ use crate::terminal::output;
 /// So many rounds are more than any budget has room for.
 const ROUNDS_MAX: usize = 2000;
 /// The share of the budget that slices take together. The rest goes into what is around them:
-/// folders, the file that is read, settling.
-const SLICES_SHARE: f64 = 0.7;
+/// folders, the file that is read, and waiting until devices have nothing more to do.
+const SLICES_SHARE: f64 = 0.5;
+/// What the programs that were asked for have together beside all else.
+const ASKED_WEIGHT: f64 = 30.0;
 
 /// A check, as it was asked for.
 pub(crate) struct CheckPlan {
@@ -43,7 +45,9 @@ impl CheckPlan {
     /// a rate of reads a few slices.
     fn weight(&self, arm: &Arm) -> f64 {
         match checked(arm).map(|checked| checked.measure) {
-            Some(Measure::Program) if self.is_asked => 12.0,
+            Some(Measure::Program) if self.is_asked => {
+                ASKED_WEIGHT / self.programs.len().max(1) as f64
+            }
             Some(Measure::Program) => 6.0,
             Some(Measure::Fsync | Measure::Fdatasync) => 5.0,
             Some(Measure::Replace) => 3.0,

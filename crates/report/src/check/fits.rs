@@ -69,11 +69,13 @@ fn why(place: &PlaceCheck, fit: &Fit, program: &Program) -> String {
 
 fn met(measured: &Measured, need: &Need, program: &Program) -> String {
     match need.figure {
-        NeedFigure::SyncP99 => format!(
-            "p99 of its syncs is {}, needed: below {}",
-            times::with_interval(measured.p99_ns),
-            time(need.limit)
-        ),
+        NeedFigure::SyncP99 => {
+            let p99 = match measured.p99_ns {
+                None => "not known: too few were timed".to_owned(),
+                p99 => times::with_interval(p99),
+            };
+            format!("p99 of its syncs is {p99}, needed: below {}", time(need.limit))
+        }
         NeedFigure::CommitsPerSecond => {
             format!("{}, needed: {}", rate(measured, program), count(need.limit as u64))
         }

@@ -145,6 +145,7 @@ pub(super) fn with_interval(range: Option<Range>) -> String {
     let in_unit = |ns: f64| three_digits(ns / unit_ns);
     match high {
         Some(high) => format!("{shown} ({}–{})", in_unit(low), in_unit(high)),
+        None if low <= 0.0 => format!("{shown} (too few)"),
         None => format!("{shown} ({} or more)", in_unit(low)),
     }
 }
@@ -152,7 +153,8 @@ pub(super) fn with_interval(range: Option<Range>) -> String {
 /// Of a quantile that few values are beyond: the interval, or what it is at the least.
 fn at_least(range: Option<Range>) -> String {
     match range {
-        Some(Range { low, high: None, .. }) => format!("≥ {}", time(low)),
+        Some(Range { low, high: None, .. }) if low > 0.0 => format!("≥ {}", time(low)),
+        Some(Range { high: None, .. }) => String::new(),
         range => with_interval(range),
     }
 }

@@ -77,8 +77,8 @@ struct Arm {
     config: Config,
     /// Made by its first slice, and again in each new folder.
     store: Option<Rc<Kept>>,
-    /// Whether other arms that only read have the same file, and who accounts for it.
-    common: Option<Account>,
+    /// Whether other arms that only read have the same file.
+    common: Option<Reading>,
     /// Slices so far.
     slices: u32,
     /// Which of its blocks is behind the last of the slice before, where the next one goes on
@@ -86,11 +86,13 @@ struct Arm {
     next: u64,
 }
 
-/// Which of the arms that have one file accounts for what it takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Account {
-    This,
-    Another,
+/// How an arm reads a file that all such arms of a place have together.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reading {
+    /// Whether this arm accounts for what the file takes, and no other does.
+    pub(crate) accounts: bool,
+    /// The fewest blocks of a slice.
+    pub(crate) least: u64,
 }
 
 /// An arm that only reads, of a file that all such arms of the place have together.
@@ -100,12 +102,12 @@ pub(crate) enum Account {
 pub(crate) fn reading(
     strategy: &str,
     set: &[(&str, &str)],
-    account: Account,
+    reading: Reading,
 ) -> Result<Box<dyn Workload>, StudyError> {
     let given = set.iter().copied().chain([("access", "read")]);
     let params = spec::SPEC.params_with(given).map_err(StudyError::Unsuited)?;
     let arm = Arm::new(Config::new(strategy, &params)?);
-    Ok(Box::new(Arm { common: Some(account), ..arm }))
+    Ok(Box::new(Arm { common: Some(reading), ..arm }))
 }
 
 impl Arm {
@@ -120,11 +122,12 @@ impl Workload for Arm {
     }
 
     fn operations(&self) -> Operations {
-        Operations { granule: 1, max: self.config.share.count() }
+        let granule = self.common.map_or(1, |reading| reading.least);
+        Operations { granule, max: self.config.share.count() }
     }
 
     fn warms_up(&self) -> bool {
-        true
+        self.common.is_none()
     }
 
     fn runs_in(&self) -> RunsIn {
@@ -138,7 +141,7 @@ impl Workload for Arm {
     }
 
     fn kept_footprint(&self) -> Footprint {
-        if self.common == Some(Account::Another) {
+        if self.common.is_some_and(|reading| !reading.accounts) {
             return Footprint::NOTHING;
         }
         let bytes = self.config.offset(self.config.share.count());

@@ -22,7 +22,11 @@ use crate::file::{name, write_whole};
 use crate::random::{self, stamp};
 
 /// Even the fastest commits take longer than a slice lasts.
-const COMMITS_MAX: u64 = 1 << 14;
+const COMMITS_MAX: u64 = 16_000;
+/// A slice has so many at the least: on the slowest disk, a fifth of a second of syncs.
+const SYNCED_LEAST: u64 = 10;
+/// The same of commits that stay in memory.
+const CACHED_LEAST: u64 = 500;
 const CREATING: &str = "creating a file";
 const WRITING: &str = "writing to a file";
 const SYNCING: &str = "forcing a file to the device";
@@ -238,11 +242,12 @@ impl Workload for CommitsArm {
     }
 
     fn operations(&self) -> Operations {
-        Operations { granule: 1, max: COMMITS_MAX }
+        let granule = if self.profile.is_synced() { SYNCED_LEAST } else { CACHED_LEAST };
+        Operations { granule, max: COMMITS_MAX }
     }
 
     fn warms_up(&self) -> bool {
-        true
+        false
     }
 
     fn runs_in(&self) -> RunsIn {

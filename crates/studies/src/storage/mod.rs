@@ -19,7 +19,7 @@ use process::worker::{Assignment, Report, Session};
 use self::commits::{CommitsArm, Timed};
 use self::profile::{FileAtStart, Profile};
 use self::spec::Strategy;
-use crate::blocks::{Account, reading};
+use crate::blocks::{Reading, reading};
 use crate::stream;
 
 /// What the device is read from: longer than it takes to be read ahead, and quick to write.
@@ -44,28 +44,29 @@ impl Study for Storage {
 
     fn workload(&self, strategy: &str, params: &Params) -> Result<Box<dyn Workload>, StudyError> {
         let bytes = params.size("bytes");
-        let appends = |sync: &str| own(1, &format!("w0+0:{bytes}{sync}"), Timed::Syncs);
+        let appends = |sync| own(1, &format!("w0+0:{bytes}{sync}"), Timed::Syncs);
         let depth = params.count("depth");
         match Strategy::of(strategy)? {
             Strategy::Fsync => appends(" f0"),
             Strategy::Fdatasync => appends(" d0"),
             Strategy::Append => own(1, &format!("w0+0:{bytes}"), Timed::Whole),
-            Strategy::Replace => {
-                own(2, &format!("c1 w1@0:{bytes} f1 r1>0 F"), Timed::Whole)
-            }
+            Strategy::Replace => own(2, &format!("c1 w1@0:{bytes} f1 r1>0 F"), Timed::Whole),
             Strategy::ReplaceCached => own(2, &format!("c1 w1@0:{bytes} r1>0"), Timed::Whole),
             Strategy::Read => {
-                let account = if depth == 1 { Account::This } else { Account::Another };
+                let how = Reading { accounts: depth == 1, least: 16 * depth };
                 let depth = depth.to_string();
-                reading("uring-direct", &[FILE, ("depth", &depth)], account)
+                reading("uring-direct", &[FILE, ("depth", &depth)], how)
             }
-            Strategy::ReadCached => reading("buffered", &[CACHED_FILE], Account::This),
+            Strategy::ReadCached => {
+                reading("buffered", &[CACHED_FILE], Reading { accounts: true, least: 1000 })
+            }
             Strategy::ReadSequential => {
-                let cold = ("cache", "cold");
-                reading("buffered", &[FILE, MIB, IN_ORDER, cold], Account::This)
+                let set = [FILE, MIB, IN_ORDER, ("cache", "cold")];
+                reading("buffered", &set, Reading { accounts: true, least: 1 })
             }
             Strategy::ReadSequentialCached => {
-                reading("buffered", &[CACHED_FILE, MIB, IN_ORDER], Account::This)
+                let set = [CACHED_FILE, MIB, IN_ORDER];
+                reading("buffered", &set, Reading { accounts: true, least: 8 })
             }
             Strategy::WriteSequential => Ok(stream::written(true)),
             Strategy::WriteSequentialCached => Ok(stream::written(false)),
@@ -100,3 +101,6 @@ fn program(name: &str) -> Result<Box<dyn Workload>, StudyError> {
     let timed = if profile.is_synced() { Timed::Syncs } else { Timed::Whole };
     Ok(Box::new(CommitsArm::new(profile, timed)))
 }
+
+#[cfg(test)]
+mod tests;
