@@ -220,9 +220,8 @@ impl<'a> LocalRunner<'a> {
         if processes.is_running(kind) {
             return Ok(());
         }
-        let known = |arm: &&mut LocalArm| {
-            is_one_process(arm.workload.runs_in(), kind) && !arm.kept_is_new
-        };
+        let known =
+            |arm: &&mut LocalArm| is_one_process(arm.workload.runs_in(), kind) && !arm.kept_is_new;
         for arm in self.arms.iter_mut().filter(known) {
             (arm.kept, arm.kept_is_new) = (None, true);
         }

@@ -303,6 +303,9 @@ impl<'a> Session<'a> {
             if !schedule.wants_more(stretch) {
                 return Ok(());
             }
+            if stretch > 0 && !self.job.shares.is_empty() {
+                self.fit_into(self.job.budget.saturating_sub(self.runner.elapsed()), stretch);
+            }
             self.runner.begin_stretch();
             self.orders.begin_stretch();
             let end = StretchEnd::of(stretch, self.job, began);
@@ -313,6 +316,21 @@ impl<'a> Session<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Gives slices fewer operations where the rounds of the stretches that are left would not fit
+    /// into what is left of the budget: a machine may be busier than when arms were calibrated.
+    fn fit_into(&mut self, left: Duration, stretch: usize) {
+        let each = left.as_secs_f64() / (STRETCHES - stretch) as f64;
+        let fewer = each / (LONGER * self.block_time.as_secs_f64()).max(f64::MIN_POSITIVE);
+        if fewer >= 1.0 {
+            return;
+        }
+        for arm in 0..self.operations.len() {
+            let fitting = self.runner.operations(arm).fit(self.operations[arm] as f64 * fewer);
+            self.operations[arm] = fitting.min(self.operations[arm]);
+        }
+        self.block_time = self.block_time.mul_f64(fewer);
     }
 
     /// Runs one stretch, of at least one round.

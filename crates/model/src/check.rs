@@ -352,11 +352,7 @@ impl PlaceCheck {
 
 impl<'a> CheckDocument<'a> {
     /// What a run that checks storage found.
-    pub fn new(
-        run: &'a crate::run::Run,
-        request: &'a CheckRequest,
-        check: &'a Check,
-    ) -> Self {
+    pub fn new(run: &'a crate::run::Run, request: &'a CheckRequest, check: &'a Check) -> Self {
         let invocation = &run.run;
         Self {
             schema: SCHEMA,

@@ -12,9 +12,9 @@ use units::exact_size;
 use crate::analysis::{Analysis, ArmResult, Comparison};
 use crate::arm::Pair;
 use crate::article::Article;
-use crate::check::{Check, CheckRequest};
 use crate::between_runs::{BetweenRuns, Learned};
 use crate::bounded;
+use crate::check::{Check, CheckRequest};
 use crate::client::Client;
 use crate::description::StudyDescription;
 use crate::noise::Noise;
@@ -253,7 +253,15 @@ impl Run {
         if plan.pairs.iter().filter(is_new).count() < plan.pairs.len() {
             return Err("it compares two arms twice, or an arm with itself".to_owned());
         }
-        let of_run = (&self.run, &self.machine, &self.clients, &self.floor, plan, &self.article, &self.checks);
+        let of_run = (
+            &self.run,
+            &self.machine,
+            &self.clients,
+            &self.floor,
+            plan,
+            &self.article,
+            &self.checks,
+        );
         sums::check_texts(&of_run)?;
         let others = (&self.studies, &self.places, &self.places_after, &self.watch);
         sums::check_texts(&(others, &self.failures, &self.unread))

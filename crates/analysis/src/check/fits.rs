@@ -19,9 +19,7 @@ pub(super) fn of(subject: &Subject<'_>, measured: &[Measured]) -> Vec<Fit> {
 
 fn is_met(subject: &Subject<'_>, measured: &Measured, need: &Need) -> Fits {
     let sure = match need.figure {
-        NeedFigure::SyncP99 => {
-            subject.latencies[measured.arm].is_at_most(0.99, need.limit)
-        }
+        NeedFigure::SyncP99 => subject.latencies[measured.arm].is_at_most(0.99, need.limit),
         NeedFigure::CommitsPerSecond => measured.time_per_op_ns.and_then(|time| {
             let [least, most] = [time.high?, time.low].map(|ns| 1e9 / ns);
             if least > need.limit { Some(true) } else { (most < need.limit).then_some(false) }

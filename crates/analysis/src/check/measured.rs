@@ -102,8 +102,7 @@ fn from_device(subject: &Subject<'_>, arm: usize) -> FromDevice {
     let facts = &subject.run.places[subject.run.plan.arms[arm].place];
     let in_memory = facts.kind == StorageKind::Memory;
     let read = read.filter(|_| facts.bottom_devices().next().is_some());
-    let device_percent =
-        read.filter(|_| asked > 0).map(|read| 100.0 * read as f64 / asked as f64);
+    let device_percent = read.filter(|_| asked > 0).map(|read| 100.0 * read as f64 / asked as f64);
     let is_evicted = resident <= RESIDENT_PERCENT_MAX;
     let from_devices = device_percent.is_some_and(|percent| percent >= PROVED_PERCENT);
     let devices: Vec<&str> = facts.bottom_devices().map(|device| device.name.as_str()).collect();
@@ -111,9 +110,7 @@ fn from_device(subject: &Subject<'_>, arm: usize) -> FromDevice {
     let text = match (in_memory, is_evicted, device_percent) {
         (true, ..) => "there is no device to read from: its files are in memory".to_owned(),
         (_, false, _) => format!("{resident:.0}% of the file was still in memory"),
-        (_, _, None) => {
-            "not proved: the counters of what it stands on cannot be read".to_owned()
-        }
+        (_, _, None) => "not proved: the counters of what it stands on cannot be read".to_owned(),
         (.., Some(percent)) if from_devices => {
             format!("{devices} read {percent:.0}% of what was asked for, and memory held none")
         }

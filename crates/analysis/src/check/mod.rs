@@ -6,8 +6,8 @@ mod measured;
 mod why;
 
 use model::analysis::ArmResult;
-use model::noise::Noise;
 use model::check::{Check, CheckRequest, Measure, Measured, PlaceCheck, ReadsAtMost};
+use model::noise::Noise;
 use model::place::StorageKind;
 
 use self::measured::ArmLatencies;

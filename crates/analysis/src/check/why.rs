@@ -2,7 +2,8 @@
 
 use model::check::{Measure, Measured, PlaceCheck, Reason};
 use model::counters::sum;
-use model::place::{PlaceFacts, StorageKind};
+use model::noise::{NoiseCode, NoiseSource};
+use model::place::{DeviceLayer, PlaceFacts, StorageKind};
 use model::slice::Slice;
 use model::spent::DeviceTraffic;
 use stats::change_points;
@@ -18,8 +19,6 @@ const JOURNAL_RATIO: f64 = 1.25;
 const FLUSHED: f64 = 0.5;
 /// A level drops where it takes so many times as long afterwards.
 const DROP: f64 = 1.3;
-/// A measure is held back by a limit that it comes so near to.
-const LIMIT_SHARE: f64 = 0.8;
 /// A file system is nearly full with less than this share free.
 const FREE_SHARE: f64 = 0.1;
 /// Free space is in small pieces below this size.
@@ -107,7 +106,11 @@ impl Look<'_> {
             ),
             _ => format!("{of}. What the devices below do for a sync cannot be read here."),
         };
-        Some(reason("flush", text, &["iotoll compare --study sqlite    # fewer syncs for the same work"]))
+        Some(reason(
+            "flush",
+            text,
+            &["iotoll compare --study sqlite    # fewer syncs for the same work"],
+        ))
     }
 
     /// On a virtual machine, who says that a flush is done cannot be seen.
@@ -162,34 +165,20 @@ impl Look<'_> {
         Some(reason("queue", text, &[]))
     }
 
-    /// A control group's limit on the device, and what comes near to it.
+    /// A control group's limit on a device of the place that held the run up.
     fn throttled(&self) -> Option<Reason> {
-        let limit = self.subject.run.watch.before.limits.io?;
-        let is_it = |d: &&model::place::DeviceLayer| (d.major, d.minor) == (limit.major, limit.minor);
+        let watch = &self.subject.run.watch;
+        let limit = watch.before.limits.io.or(watch.after.limits.io)?;
+        let is_it = |layer: &&DeviceLayer| (layer.major, layer.minor) == (limit.major, limit.minor);
         let device = self.facts.devices.iter().find(is_it)?;
-        let rate = |measure| {
-            let time = self.found.of(measure)?.time_per_op_ns?.estimate;
-            Some((1_u64 << 20) as f64 * 1e9 / time)
-        };
-        let near = |limit: Option<u64>, measure: Measure, what: &str| {
-            let (limit, rate) = (limit?, rate(measure)?);
-            let text = format!(
-                "{what} {} a second; the control group of this process may {what} {} a second on \
-                 {}",
-                rough_size(rate as u64),
-                rough_size(limit),
-                device.name
-            );
-            (rate >= LIMIT_SHARE * limit as f64 && rate <= 1.5 * limit as f64).then_some(text)
-        };
-        let found = [
-            near(limit.read_bytes_per_s, Measure::ReadSequential, "read"),
-            near(limit.written_bytes_per_s, Measure::WriteSequential, "write"),
+        let is_limit = |source: &&NoiseSource| source.code == NoiseCode::IoLimit;
+        let found = self.subject.noise.sources.iter().find(is_limit)?;
+        let text = format!("throttled at {}: {}", device.name, found.text);
+        let try_this = [
+            "cat /sys/fs/cgroup/$(cut -d: -f3 /proc/self/cgroup)/io.max",
+            "systemctl show -p IOReadBandwidthMax -p IOWriteBandwidthMax UNIT",
         ];
-        let found: Vec<String> = found.into_iter().flatten().collect();
-        let text = format!("throttled: it can {}.", found.join(", and "));
-        let try_this = ["cat /sys/fs/cgroup/$(cut -d: -f3 /proc/self/cgroup)/io.max"];
-        (!found.is_empty()).then(|| reason("throttled", text, &try_this))
+        Some(reason("throttled", text, &try_this))
     }
 
     /// A level that drops for good, as where burst credits run out.
@@ -227,7 +216,9 @@ impl Look<'_> {
         let earlier = run.slices.iter().take_while(|one| !std::ptr::eq(*one, slice));
         let here = earlier.filter(|one| {
             let place = run.plan.arms.get(one.arm).map(|arm| arm.place);
-            place.and_then(|place| run.places.get(place)).is_some_and(|p| p.label == self.facts.label)
+            place
+                .and_then(|place| run.places.get(place))
+                .is_some_and(|p| p.label == self.facts.label)
         });
         let moved = here.filter_map(|one| one.spent.device);
         let bytes = moved.map(|device| device.read_bytes + device.written_bytes).sum();
@@ -288,14 +279,13 @@ impl Look<'_> {
         let seconds = run.run.seconds.max(1.0);
         let syncs: u64 = run.slices.iter().map(|slice| slice.spent.sync_calls).sum();
         let busy: u64 = run.slices.iter().map(|slice| slice.spent.elapsed_ns).sum();
-        let pressure: Option<u64> = run
-            .slices
-            .iter()
-            .map(|slice| Some(slice.surroundings.pressure?.io_some_ns))
-            .sum();
+        let pressure: Option<u64> =
+            run.slices.iter().map(|slice| Some(slice.surroundings.pressure?.io_some_ns)).sum();
         let waited = pressure.map_or_else(
             || "how long others waited for storage cannot be read here".to_owned(),
-            |ns| format!("meanwhile, some program waited for storage (PSI) for {}", time(ns as f64)),
+            |ns| {
+                format!("meanwhile, some program waited for storage (PSI) for {}", time(ns as f64))
+            },
         );
         let text = format!(
             "gentle: {:.1} syncs a second on average, and busy with storage for {} in {:.0} s; \
@@ -309,8 +299,8 @@ impl Look<'_> {
 
     /// What other programs did meanwhile.
     fn others(&self) -> Option<Reason> {
-        use model::noise::NoiseCode::{BackgroundWrites, PlaceNeighbour};
-        let is_storage = |code| matches!(code, BackgroundWrites | PlaceNeighbour);
+        let is_storage =
+            |code| matches!(code, NoiseCode::BackgroundWrites | NoiseCode::PlaceNeighbour);
         let found = self.subject.noise.sources.iter().find(|source| is_storage(source.code))?;
         Some(reason("others", found.text.clone(), &["iotop -oPa", "pidstat -d 5"]))
     }

@@ -161,10 +161,10 @@ fn programs(asked: &[String]) -> anyhow::Result<Vec<Program>> {
         let Some(program) = known.iter().find(|program| program.name == name) else {
             let names: Vec<&str> = known.iter().map(|program| program.name.as_str()).collect();
             let near = nearest(name, names.iter().copied());
-            let hint = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+            let hint = near.map_or_else(String::new, |near| format!(" (did you mean `{near}`?)"));
             return Err(UsageError(format!(
-                "no recorded commits of `{name}`{hint} There are those of {}; `iotoll record` and \
-                 `iotoll try` measure any other program",
+                "no recorded commits of `{name}`{hint}: there are those of {}; `iotoll record` \
+                 measures any other program",
                 names.join(", ")
             ))
             .into());

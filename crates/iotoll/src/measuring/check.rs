@@ -56,10 +56,10 @@ impl CheckPlan {
         }
     }
 
-    /// How a check ends that was to be good enough.
-    pub(crate) fn exit(&self, analysis: &Analysis) -> Exit {
+    /// How a check ends that was to be good enough, and would have ended so otherwise.
+    pub(crate) fn exit(&self, otherwise: Exit, analysis: &Analysis) -> Exit {
         if !self.require_fit {
-            return Exit::Done;
+            return otherwise;
         }
         match analysis.check.as_ref().and_then(|check| check.worst_fit()) {
             Some(Fits::No) => {
@@ -70,7 +70,7 @@ impl CheckPlan {
                 output::note("--require-fit was given, and whether it fits is undecided so far");
                 Exit::NoVerdict
             }
-            Some(Fits::Yes | Fits::NothingAsked) | None => Exit::Done,
+            Some(Fits::Yes | Fits::NothingAsked) | None => otherwise,
         }
     }
 }

@@ -111,18 +111,17 @@ impl Comparison<'_> {
         studies::complete(&mut run.studies);
         let analysis = analyse(&run);
         // Before anything is ended or removed, which may fail.
-        let delivered =
-            deliver(targets, self.content(&run, &analysis), |width| {
-                report::terminal::report(&run, &analysis, args.shown.full, width)
-            });
+        let delivered = deliver(targets, self.content(&run, &analysis), |width| {
+            report::terminal::report(&run, &analysis, args.shown.full, width)
+        });
         summaries::keep(store, &run, &analysis);
         let judged = gate.judge(&run, &analysis, prints);
         drop(runner);
         let closed = session.close().and(places.close());
         delivered.and(closed)?;
         let mut exit = exit_code(args, &run, &analysis, judged?)?;
-        if let (Exit::Done, Some(checks)) = (exit, self.checks) {
-            exit = checks.exit(&analysis);
+        if let (Exit::Done | Exit::NoVerdict, Some(checks)) = (exit, self.checks) {
+            exit = checks.exit(exit, &analysis);
         }
         if let (Exit::Done | Exit::NoVerdict, Some(why)) = (exit, stop_reason.why()) {
             output::note(&format!("ended early: {why}"));

@@ -15,7 +15,7 @@ const BUDGET: &str = "10s";
 #[test]
 fn programs_that_are_not_known_or_named_twice_are_refused() {
     for (given, says) in [
-        (&["--for", "etdc"][..], &["no recorded commits of `etdc`", "did you mean `etcd`?"][..]),
+        (&["--for", "etdc"][..], &["no recorded commits of `etdc` (did you mean `etcd`?)"][..]),
         (&["--for", "etcd,etcd"], &["--for names `etcd` twice"]),
         (&["--for", "etcd=fast"], &["give a number of commits a second"]),
         (&["--for", "etcd=-1"], &["give a number of commits a second"]),
@@ -47,7 +47,7 @@ fn a_check_is_one_screen_is_saved_as_every_run_and_leaves_nothing() {
     places.assert_empty();
     let screen = stdout(&output);
     assert!(screen.lines().count() <= 45, "{screen}");
-    for says in ["fsync of an append", "random read of 4 KiB", "needed: 1", "Why"] {
+    for says in ["fsync of an append", "random read 4 KiB", "needed: 1", "Why"] {
         assert!(screen.contains(says), "{says}: {screen}");
     }
     let document: Value = serde_json::from_slice(&fs::read(&json).unwrap()).unwrap();

@@ -29,7 +29,8 @@ pub(super) fn text(shown: Shown<'_>) -> String {
     for (name, fits, why) in lines {
         let style = style(fits);
         let word = fits.as_str();
-        let first = format!("{name:longest$}  {style}{word}{style:#}{:1$}", "", 9 - word.chars().count());
+        let first =
+            format!("{name:longest$}  {style}{word}{style:#}{:1$}", "", 9 - word.chars().count());
         out += &line("", &indent, &format!("{first}  {why}"), shown.width);
     }
     out
@@ -49,11 +50,8 @@ fn why(place: &PlaceCheck, fit: &Fit, program: &Program) -> String {
     if let Some(failure) = &measured.failure {
         return format!("not measured: {}", plain(failure));
     }
-    let mut told: Vec<String> = program
-        .needs
-        .iter()
-        .map(|need| met(measured, need, program))
-        .collect();
+    let mut told: Vec<String> =
+        program.needs.iter().map(|need| met(measured, need, program)).collect();
     if program.needs.is_empty() {
         told.push(format!("{}; its documentation names no figure", rate(measured, program)));
     }

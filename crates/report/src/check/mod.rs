@@ -54,8 +54,12 @@ pub(crate) fn text(run: &Run, analysis: &Analysis, full: bool, width: Width) -> 
 /// `iotoll check  srv=/srv (ext4 on vda)                    20 s`.
 fn title(run: &Run, width: Width) -> String {
     let place = |place: &PlaceFacts| {
-        let devices: Vec<&str> = place.bottom_devices().map(|d| d.name.as_str()).collect();
-        let on = if devices.is_empty() { String::new() } else { format!(" on {}", devices.join(", ")) };
+        let first = place.devices.first().map(|device| device.name.as_str());
+        let below = place.bottom_devices().map(|device| device.name.as_str());
+        let mut devices: Vec<&str> = first.into_iter().chain(below).collect();
+        devices.dedup();
+        let on =
+            if devices.is_empty() { String::new() } else { format!(" on {}", devices.join(", ")) };
         format!("  {}={} ({}{on})", place.label, place.shown(), place.filesystem)
     };
     let places: String = run.places.iter().map(place).collect();

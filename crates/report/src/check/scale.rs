@@ -24,7 +24,7 @@ pub(super) fn text(place: &PlaceCheck, width: Width) -> String {
     let like = if like.is_empty() {
         "like none of these".to_owned()
     } else {
-        format!("like {}", listed(&like, " or "))
+        format!("like {}", listed(&like, "or"))
     };
     let text = format!("10 µs {line} 100 ms  a sync of {}: {like}", time(sync.estimate));
     let mut out = paragraph("  ", "    ", &text, width);

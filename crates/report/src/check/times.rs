@@ -1,7 +1,7 @@
 //! What each place takes for one thing at a time: of one place in full, of several side by side.
 
 use model::check::{Measure, Measured, PlaceCheck, Range, ReadsAtMost};
-use units::{count, rough_size, three_digits, time, two_digits};
+use units::{count, rough_size, time, two_digits};
 
 use super::Shown;
 use crate::columns::{Cell, Table};
@@ -25,9 +25,9 @@ pub(super) fn name(measure: Measure) -> &'static str {
         Measure::Fsync => "fsync of an append",
         Measure::Fdatasync => "fdatasync of it",
         Measure::Append => "append, not synced",
-        Measure::Replace => "replace a file, synced",
+        Measure::Replace => "replace, synced",
         Measure::ReplaceCached => "replace a file",
-        Measure::Read => "random read of 4 KiB",
+        Measure::Read => "random read 4 KiB",
         Measure::ReadCached => "random read, cached",
         Measure::ReadSequential => "sequential read",
         Measure::ReadSequentialCached => "sequential read, cached",
@@ -45,7 +45,20 @@ pub(super) fn text(shown: Shown<'_>) -> String {
 }
 
 fn of_one(place: &PlaceCheck, shown: Shown<'_>) -> String {
-    let heads = ["", "median", "p99", "p99.9", "from the cache"];
+    let (table, beside) = table(place, true);
+    let (table, beside) =
+        if table.width() > shown.width { self::table(place, false) } else { (table, beside) };
+    let mut out = table.flush();
+    for text in beside {
+        out += &paragraph("", "  ", &text, shown.width);
+    }
+    out + &growth(place, shown)
+}
+
+/// The rows, and what could not be measured; with how many times as long as the cache each takes
+/// where there is room for that.
+fn table(place: &PlaceCheck, with_times: bool) -> (Table, Vec<String>) {
+    let heads = ["", "median", "p99", "p99.9", "cached"];
     let mut table = Table::new(heads.map(Cell::new));
     let mut beside = Vec::new();
     for measure in ROWS {
@@ -57,18 +70,17 @@ fn of_one(place: &PlaceCheck, shown: Shown<'_>) -> String {
         }
         let [median, p99, p999] = match measure.bytes_per_operation() {
             Some(_) => [rate(measured), String::new(), String::new()],
-            None => [measured.p50_ns.map_or_else(String::new, |r| time(r.estimate)),
-                     with_interval(measured.p99_ns), at_least(measured.p999_ns)],
+            None => [
+                measured.p50_ns.map_or_else(String::new, |r| time(r.estimate)),
+                with_interval(measured.p99_ns),
+                at_least(measured.p999_ns),
+            ],
         };
-        let cached = cached.map_or_else(String::new, |cached| compared(measured, cached));
+        let cached =
+            cached.map_or_else(String::new, |cached| compared(measured, cached, with_times));
         table.add_row([name(measure).to_owned(), median, p99, p999, cached].map(Cell::new));
     }
-    let mut out = table.flush();
-    for text in beside {
-        out += &paragraph("", "  ", &text, shown.width);
-    }
-    out += &growth(place, shown);
-    out
+    (table, beside)
 }
 
 /// How many reads a second, one at a time and where they stop growing; and what the cache hides.
@@ -116,7 +128,8 @@ fn side_by_side(places: &[PlaceCheck], shown: Shown<'_>) -> String {
     }
     let mut out = table.flush();
     for place in places {
-        let failed = place.measured.iter().filter_map(|m| Some((m.of.measure, m.failure.as_ref()?)));
+        let failed =
+            place.measured.iter().filter_map(|m| Some((m.of.measure, m.failure.as_ref()?)));
         for (measure, failure) in failed {
             let text = format!("{}: {} not measured: {failure}", place.place, name(measure));
             out += &paragraph("", "  ", &text, shown.width);
@@ -142,7 +155,7 @@ pub(super) fn with_interval(range: Option<Range>) -> String {
         Some("ms") => 1e6,
         _ => 1e9,
     };
-    let in_unit = |ns: f64| three_digits(ns / unit_ns);
+    let in_unit = |ns: f64| two_digits(ns / unit_ns);
     match high {
         Some(high) => format!("{shown} ({}–{})", in_unit(low), in_unit(high)),
         None if low <= 0.0 => format!("{shown} (too few)"),
@@ -160,7 +173,7 @@ fn at_least(range: Option<Range>) -> String {
 }
 
 /// `1.2 µs, 63× less`.
-fn compared(measured: &Measured, cached: &Measured) -> String {
+fn compared(measured: &Measured, cached: &Measured, with_times: bool) -> String {
     let (Some(own), Some(other)) = (measured.time_per_op_ns, cached.time_per_op_ns) else {
         return String::new();
     };
@@ -169,5 +182,5 @@ fn compared(measured: &Measured, cached: &Measured) -> String {
         None => time(other.estimate),
     };
     let times = own.estimate / other.estimate;
-    if times < 1.05 { shown } else { format!("{shown}, {}×", two_digits(times)) }
+    if times < 1.05 || !with_times { shown } else { format!("{shown}, {}×", two_digits(times)) }
 }

@@ -163,10 +163,19 @@ pub struct Variant {
 #[derive(Clone, Copy, Debug)]
 #[allow(missing_docs)]
 pub enum Content<'a> {
-    Comparison { run: &'a Run, analysis: &'a Analysis },
+    Comparison {
+        run: &'a Run,
+        analysis: &'a Analysis,
+    },
     /// A run that checks storage, whose JSON is the check alone.
-    Check { run: &'a Run, analysis: &'a Analysis },
-    Load { run: &'a LoadRun, analysis: &'a LoadAnalysis },
+    Check {
+        run: &'a Run,
+        analysis: &'a Analysis,
+    },
+    Load {
+        run: &'a LoadRun,
+        analysis: &'a LoadAnalysis,
+    },
     Selftest(&'a SelftestResult),
     Diff(&'a Diff),
     Bill(&'a Bill),

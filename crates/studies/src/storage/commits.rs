@@ -12,8 +12,8 @@ use model::integrity::Integrity;
 use model::material::Material;
 use model::slice::Outcome;
 use rustix::fs::{
-    AtFlags, FallocateFlags, Mode, OFlags, fallocate, fdatasync, fsync, ftruncate, openat, renameat,
-    unlinkat,
+    AtFlags, FallocateFlags, Mode, OFlags, fallocate, fdatasync, fsync, ftruncate, openat,
+    renameat, unlinkat,
 };
 use rustix::io::{Errno, pread, pwrite};
 
@@ -27,6 +27,8 @@ const COMMITS_MAX: u64 = 16_000;
 const SYNCED_LEAST: u64 = 10;
 /// The same of commits that stay in memory.
 const CACHED_LEAST: u64 = 500;
+/// The same where names change: a file system may write a file that is renamed over another.
+const NAMES_LEAST: u64 = 20;
 const CREATING: &str = "creating a file";
 const WRITING: &str = "writing to a file";
 const SYNCING: &str = "forcing a file to the device";
@@ -242,7 +244,11 @@ impl Workload for CommitsArm {
     }
 
     fn operations(&self) -> Operations {
-        let granule = if self.profile.is_synced() { SYNCED_LEAST } else { CACHED_LEAST };
+        let granule = match (self.profile.is_synced(), self.profile.changes_names()) {
+            (true, _) => SYNCED_LEAST,
+            (false, true) => NAMES_LEAST,
+            (false, false) => CACHED_LEAST,
+        };
         Operations { granule, max: COMMITS_MAX }
     }
 

@@ -94,6 +94,13 @@ impl Profile {
         self.commits.iter().flatten().map(|step| step.bytes()).max().unwrap_or(0)
     }
 
+    /// Whether any commit creates, renames or removes a file.
+    pub(super) fn changes_names(&self) -> bool {
+        let changes =
+            |step: &Step| matches!(step, Step::Create(_) | Step::Remove(_) | Step::Rename { .. });
+        self.commits.iter().flatten().any(changes)
+    }
+
     /// Whether any commit waits for the device.
     pub(super) fn is_synced(&self) -> bool {
         let is_sync =
@@ -171,11 +178,7 @@ mod tests {
                 Step::Rename { from: 1, to: 0 },
                 Step::SyncFolder,
             ],
-            vec![
-                write(0, At::Behind(0), 256),
-                write(0, At::Behind(-256), 300),
-                Step::Fdatasync(0),
-            ],
+            vec![write(0, At::Behind(0), 256), write(0, At::Behind(-256), 300), Step::Fdatasync(0)],
         ];
         assert_eq!(read.commits, expected);
         assert_eq!((read.commit_bytes_max(), read.write_bytes_max()), (4096, 4096));
@@ -185,7 +188,9 @@ mod tests {
     #[test]
     fn what_is_no_step_is_named() {
         for word in ["x0", "w0:5", "w0+1", "d9", "r0", "t0", "w0+a:1", "é"] {
-            let error = Profile::read(&[FileAtStart::default()], &[word.to_owned()]).unwrap_err().to_string();
+            let error = Profile::read(&[FileAtStart::default()], &[word.to_owned()])
+                .unwrap_err()
+                .to_string();
             assert!(error.contains(&format!("`{word}`")), "{error}");
         }
         assert!(Profile::read(&[], &["d0".to_owned()]).is_err());

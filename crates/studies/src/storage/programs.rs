@@ -13,9 +13,7 @@ use toml::de::{DeTable, DeValue};
 use super::profile::FileAtStart;
 
 /// The files, in the order in which programs are listed.
-const FILES: &[(&str, &str)] = &[
-    ("etcd", include_str!("programs/etcd.toml")),
-];
+const FILES: &[(&str, &str)] = &[("etcd", include_str!("programs/etcd.toml"))];
 
 /// A program and its commits.
 #[derive(Clone, Debug, Deserialize)]
