@@ -27,6 +27,7 @@ mod between_runs;
 mod blocks;
 mod carry_over;
 mod causes;
+mod check;
 mod comparisons;
 mod diff;
 mod drift;
@@ -81,6 +82,7 @@ pub fn analyse(run: &Run) -> Analysis {
     let scaling = scaling::of(&arms, run.plan.threshold);
     let noise = noise::of_run(run, &totals, &comparisons, &neighbours);
     let reproduction = reproduction::of(run, &arms, &totals);
+    let check = check::of(run, &arms, &noise);
     let cut = stretches::cut(run);
     Analysis {
         blocks: run.blocks().count() as u64,
@@ -93,6 +95,7 @@ pub fn analyse(run: &Run) -> Analysis {
         picks,
         advice,
         reproduction,
+        check,
         scaling,
     }
 }

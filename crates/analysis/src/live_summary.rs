@@ -66,6 +66,7 @@ impl LiveSummary {
         let subject = advice::Subject { run: &self.run, arms: &arms, comparisons: &comparisons };
         let advice = advice::of(subject);
         Analysis {
+            check: None,
             blocks: self.typical_times_ns.iter().map(Vec::len).max().unwrap_or_default() as u64,
             stretches: states.stretches() as u64,
             cut_afterwards: false,

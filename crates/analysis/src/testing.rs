@@ -59,6 +59,7 @@ pub(crate) fn run(arms: usize, slices: Vec<Slice>) -> Run {
         },
         between_runs: Vec::new(),
         article: None,
+        checks: None,
         studies: vec![study()],
         places: names.iter().enumerate().map(place).collect(),
         places_after: Vec::new(),

@@ -34,6 +34,9 @@ pub struct Job {
     pub per_second: BTreeMap<String, f64>,
     /// What a path of the user's was taken for and why, by study and label.
     pub taken_for: BTreeMap<String, String>,
+    /// The share of the budget that the slices of each arm take together, where arms are not
+    /// to have equal ones; empty where they are.
+    pub shares: Vec<f64>,
     /// How the machine and its neighbours are treated.
     pub run_limits: RunLimits,
 }
@@ -57,6 +60,7 @@ impl Job {
             seed: plan.seed,
             per_second: plan.studies.iter().filter_map(rate).collect(),
             taken_for: plan.studies.iter().filter_map(taken_for).collect(),
+            shares: Vec::new(),
             run_limits: RunLimits::default(),
         }
     }

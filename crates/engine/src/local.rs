@@ -23,7 +23,7 @@ use crate::pace::pause_after;
 use crate::run_limits::{GENTLE_SLICE_BYTES, RunLimits};
 use crate::runner::SliceRunner;
 use crate::slice_meter::{Devices, SliceMeter};
-use crate::slice_process::{Folders, SliceProcesses};
+use crate::slice_process::{Folders, SliceProcesses, is_one_process};
 use crate::study::{Operations, RunsIn, SliceFolders, Workload};
 use crate::{floor, place_floor};
 
@@ -220,7 +220,8 @@ impl<'a> LocalRunner<'a> {
         if processes.is_running(kind) {
             return Ok(());
         }
-        let known = |arm: &&mut LocalArm| arm.workload.runs_in() == kind && !arm.kept_is_new;
+        let known =
+            |arm: &&mut LocalArm| is_one_process(arm.workload.runs_in(), kind) && !arm.kept_is_new;
         for arm in self.arms.iter_mut().filter(known) {
             (arm.kept, arm.kept_is_new) = (None, true);
         }
@@ -290,7 +291,11 @@ impl SliceRunner for LocalRunner<'_> {
     }
 
     fn begin_stretch(&mut self) {
+        let stays = |arm: &LocalArm| arm.workload.runs_in() == RunsIn::OneFolder;
         for (number, arm) in self.arms.iter_mut().enumerate() {
+            if stays(arm) && arm.kept.is_some() {
+                continue;
+            }
             // One that cannot be created now is an error of the arm's next slice.
             arm.kept = self.places[arm.place].kept_folder(number).ok();
             arm.kept_is_new = true;
@@ -334,7 +339,8 @@ impl SliceRunner for LocalRunner<'_> {
         self.ledger.count(&entry, written, changes);
         if self.gentle {
             let on_device = self.places[entry.place].wears();
-            self.rest(pause_after(began.elapsed(), on_device));
+            let syncs = slice.as_ref().map_or(0, |slice| slice.spent.sync_calls);
+            self.rest(pause_after(began.elapsed(), syncs, on_device));
         }
         slice
     }

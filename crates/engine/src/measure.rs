@@ -27,6 +27,8 @@ const SLICE_MIN: Duration = Duration::from_millis(4);
 /// The rounds that the budget should have room for: five a stretch, of which the lowest and
 /// the highest are left out.
 const BLOCKS_WANTED: u32 = 50;
+/// Where arms have shares of the budget, they have it in so many rounds: one a stretch.
+const ROUNDS_OF_SHARES: u32 = STRETCHES as u32;
 /// The share of the budget that goes into the slices themselves; the rest goes
 /// into making files, settling and removing them.
 const SLICE_SHARE: f64 = 0.5;
@@ -270,7 +272,13 @@ impl<'a> Session<'a> {
     /// What the operations of an arm's slice should take together: those of several clients
     /// pass at the same time.
     fn target_ns(&self, arm: usize) -> f64 {
-        slice_target(self.job).as_nanos() as f64 * self.job.arms[arm].clients() as f64
+        let target = match self.job.shares.get(arm) {
+            Some(share) if !self.job.run_limits.gentle => {
+                self.job.budget.mul_f64(*share / f64::from(ROUNDS_OF_SHARES))
+            }
+            _ => slice_target(self.job),
+        };
+        target.as_nanos() as f64 * self.job.arms[arm].clients() as f64
     }
 
     /// Gives both arms the smaller size if they are alike; whether that changed one.
@@ -307,6 +315,9 @@ impl<'a> Session<'a> {
                 return Ok(());
             }
             if stretch > 0 {
+                if !self.job.shares.is_empty() {
+                    self.fit_into(self.job.budget.saturating_sub(self.runner.elapsed()), stretch);
+                }
                 self.runner.begin_stretch();
             }
             self.orders.begin_stretch();
@@ -318,6 +329,21 @@ impl<'a> Session<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Gives slices fewer operations where the rounds of the stretches that are left would not fit
+    /// into what is left of the budget: a machine may be busier than when arms were calibrated.
+    fn fit_into(&mut self, left: Duration, stretch: usize) {
+        let each = left.as_secs_f64() / (STRETCHES - stretch) as f64;
+        let fewer = each / (LONGER * self.block_time.as_secs_f64()).max(f64::MIN_POSITIVE);
+        if fewer >= 1.0 {
+            return;
+        }
+        for arm in 0..self.operations.len() {
+            let fitting = self.runner.operations(arm).fit(self.operations[arm] as f64 * fewer);
+            self.operations[arm] = fitting.min(self.operations[arm]);
+        }
+        self.block_time = self.block_time.mul_f64(fewer);
     }
 
     /// Runs one stretch, of at least one round.

@@ -3,7 +3,7 @@
 use crate::job::Job;
 use crate::local::KEPT_FOLDERS;
 use crate::measure::slices_max;
-use crate::study::{Footprint, Workload};
+use crate::study::{Footprint, RunsIn, Workload};
 
 /// What a run comes to at one place, at the most.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -30,7 +30,8 @@ fn needs_at(place: usize, job: &Job, workloads: &[Box<dyn Workload>]) -> PlaceNe
         let own = workload.footprint(workload.operations().max);
         let keeps = workload.kept_footprint();
         let by_slices = own.written_bytes.saturating_mul(slices);
-        let by_arm = keeps.written_bytes.saturating_mul(KEPT_FOLDERS);
+        let folders = if workload.runs_in() == RunsIn::OneFolder { 1 } else { KEPT_FOLDERS };
+        let by_arm = keeps.written_bytes.saturating_mul(folders);
         written_bytes = written_bytes.saturating_add(by_slices).saturating_add(by_arm);
         slice = slice.or(own);
         kept = kept.and(keeps);

@@ -15,13 +15,21 @@ use std::time::Duration;
 const PARTS_ON_DEVICE: u32 = 400;
 /// … and in memory for one in so many.
 const PARTS_IN_MEMORY: u32 = 2;
+/// A run syncs so often in a second at the most, on average since a slice began.
+pub(crate) const SYNCS_PER_S: u32 = 20;
 /// The longest pause: a slice that starts a server takes seconds.
 const PAUSE_MAX: Duration = Duration::from_secs(10);
 
-/// How long to rest after something that took so long, on a device or in memory.
-pub(crate) fn pause_after(took: Duration, on_device: bool) -> Duration {
+/// How long to rest after something that took so long and synced so often, on a device or in
+/// memory.
+pub(crate) fn pause_after(took: Duration, syncs: u64, on_device: bool) -> Duration {
     let parts = if on_device { PARTS_ON_DEVICE } else { PARTS_IN_MEMORY };
-    (took * (parts - 1)).min(PAUSE_MAX)
+    let pause = (took * (parts - 1)).min(PAUSE_MAX);
+    if !on_device {
+        return pause;
+    }
+    let least = Duration::from_secs_f64(syncs as f64 / f64::from(SYNCS_PER_S));
+    pause.max(least.saturating_sub(took))
 }
 
 #[cfg(test)]
@@ -31,8 +39,15 @@ mod tests {
     #[test]
     fn a_run_rests_for_most_of_the_time_and_never_for_long() {
         let ms = Duration::from_millis;
-        assert_eq!(pause_after(ms(10), true), ms(3990));
-        assert_eq!(pause_after(ms(10), false), ms(10));
-        assert_eq!(pause_after(ms(5000), true), PAUSE_MAX);
+        assert_eq!(pause_after(ms(10), 0, true), ms(3990));
+        assert_eq!(pause_after(ms(10), 0, false), ms(10));
+        assert_eq!(pause_after(ms(5000), 0, true), PAUSE_MAX);
+    }
+
+    #[test]
+    fn a_run_syncs_no_more_often_than_it_may() {
+        let took = Duration::from_millis(5);
+        assert_eq!(pause_after(took, 400, true) + took, Duration::from_secs(20));
+        assert_eq!(pause_after(took, 400, false), took);
     }
 }

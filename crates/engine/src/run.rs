@@ -4,6 +4,7 @@
 use model::arm::Arm;
 use model::article::Article;
 use model::between_runs::BetweenRuns;
+use model::check::CheckRequest;
 use model::client::Client;
 use model::description::StudyDescription;
 use model::place::PlaceFacts;
@@ -24,6 +25,8 @@ pub struct Header {
     pub version: String,
     /// The published measurement that the run repeats, if any.
     pub article: Option<Article>,
+    /// What the run checks of storage, if it is a check.
+    pub checks: Option<CheckRequest>,
 }
 
 /// What surrounds a run: the machine and the places, looked at before its first
@@ -108,6 +111,7 @@ fn begun(
         plan: plan_record(job),
         between_runs: Vec::new(),
         article: header.article,
+        checks: header.checks,
         studies: descriptions(job),
         places: environment.places(),
         places_after: Vec::new(),

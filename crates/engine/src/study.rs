@@ -126,6 +126,9 @@ pub enum RunsIn {
     /// One for the whole run: where each slice starts the programs anyway that do its work, and
     /// the arm keeps what it learned of them.
     WholeRun,
+    /// The same process, and the arm's folder stays as well: where it holds a file that takes
+    /// long to make, and that several arms read.
+    OneFolder,
     /// That of the run: where no other can make the workload.
     ThisProcess,
 }

@@ -51,6 +51,7 @@ pub(crate) fn job(arms: Vec<Arm>, pairs: Vec<Pair>, budget: Duration) -> Job {
         seed: 1,
         per_second: [].into(),
         taken_for: [].into(),
+        shares: Vec::new(),
         run_limits: RunLimits::default(),
     }
 }

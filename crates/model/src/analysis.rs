@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 pub use crate::advice::{Advice, Group};
 use crate::arm::Axis;
 use crate::cause::Cause;
+use crate::check::Check;
 use crate::description::{ParamForm, StudyDescription};
 use crate::guarantee::Guarantee;
 use crate::integrity::Integrity;
@@ -52,6 +53,9 @@ pub struct Analysis {
     /// What the run says of the published measurement that it repeats, if any.
     #[serde(default)]
     pub reproduction: Option<Reproduction>,
+    /// What it found of storage, where the run is a check.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub check: Option<Check>,
     /// How what several clients get done together grows with their number, where there were
     /// several numbers of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -14,6 +14,7 @@ use crate::arm::Pair;
 use crate::article::Article;
 use crate::between_runs::{BetweenRuns, Learned};
 use crate::bounded;
+use crate::check::{Check, CheckRequest};
 use crate::client::Client;
 use crate::description::StudyDescription;
 use crate::noise::Noise;
@@ -67,9 +68,15 @@ pub struct Document<'a> {
     /// The published measurement that it repeats, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     article: Option<&'a Article>,
+    /// What it checks of storage, if it is a check.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    checks: Option<&'a CheckRequest>,
     /// What follows for that measurement.
     #[serde(skip_serializing_if = "Option::is_none")]
     reproduction: Option<&'a Reproduction>,
+    /// What it found of storage, if it is a check.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    check: Option<&'a Check>,
     /// The studies that the arms are of.
     studies: &'a [StudyDescription],
     /// The places before the first slice; the first is the base.
@@ -204,6 +211,7 @@ impl Run {
         }
         let arms = self.plan.arms.len();
         self.article.as_ref().map_or(Ok(()), |article| article.check(arms))?;
+        self.checks.as_ref().map_or(Ok(()), |check| check.check(arms))?;
         let missing = |what: &str, arm: usize| format!("{what} refers to arm {arm} of {arms}");
         if let Some(slice) = self.slices.iter().find(|slice| slice.arm >= arms) {
             return Err(missing("a slice", slice.arm));
@@ -245,7 +253,15 @@ impl Run {
         if plan.pairs.iter().filter(is_new).count() < plan.pairs.len() {
             return Err("it compares two arms twice, or an arm with itself".to_owned());
         }
-        let of_run = (&self.run, &self.machine, &self.clients, &self.floor, plan, &self.article);
+        let of_run = (
+            &self.run,
+            &self.machine,
+            &self.clients,
+            &self.floor,
+            plan,
+            &self.article,
+            &self.checks,
+        );
         sums::check_texts(&of_run)?;
         let others = (&self.studies, &self.places, &self.places_after, &self.watch);
         sums::check_texts(&(others, &self.failures, &self.unread))
@@ -264,7 +280,9 @@ impl<'a> Document<'a> {
             plan: &run.plan,
             between_runs: &run.between_runs,
             article: run.article.as_ref(),
+            checks: run.checks.as_ref(),
             reproduction: analysis.reproduction.as_ref(),
+            check: analysis.check.as_ref(),
             studies: &run.studies,
             places: &run.places,
             places_after: &run.places_after,

@@ -39,6 +39,10 @@ impl FigureDescription {
     }
 }
 
+/// How much of a file memory held when the clock started, in percent.
+pub const RESIDENT_BEFORE: &str = "resident_before_percent";
+/// How much of what was read storage had to deliver, in percent.
+pub const READ_FROM_STORAGE: &str = "read_from_storage_percent";
 /// The name of [`written_on_device`].
 pub const WRITTEN_ON_DEVICE: &str = "device_written_bytes";
 

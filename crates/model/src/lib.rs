@@ -12,6 +12,7 @@ pub mod between_runs;
 mod bounded;
 pub mod case;
 pub mod cause;
+pub mod check;
 pub mod client;
 pub mod condition;
 pub mod counters;

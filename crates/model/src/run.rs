@@ -9,6 +9,7 @@ use crate::arm::Pair;
 use crate::article::Article;
 use crate::between_runs::BetweenRuns;
 use crate::bounded;
+use crate::check::CheckRequest;
 use crate::client::Client;
 use crate::description::StudyDescription;
 use crate::material::Material;
@@ -43,6 +44,9 @@ pub struct Run {
     /// The published measurement that it repeats, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub article: Option<Article>,
+    /// What it checks of storage, if it is a check.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checks: Option<CheckRequest>,
     /// The studies that the arms are of.
     #[serde(deserialize_with = "bounded::list")]
     pub studies: Vec<StudyDescription>,
@@ -310,6 +314,7 @@ impl Run {
             plan: self.plan.clone(),
             between_runs: self.between_runs.clone(),
             article: self.article.clone(),
+            checks: self.checks.clone(),
             studies: self.studies.clone(),
             places: self.places.clone(),
             places_after: self.places_after.clone(),

@@ -17,6 +17,7 @@
 
 mod answer;
 mod bill;
+mod check;
 pub mod ci;
 mod clients;
 mod columns;

@@ -5,15 +5,17 @@ use model::analysis::Analysis;
 use model::run::Run;
 
 use crate::answer::answer;
+use crate::check;
 use crate::detail::detail;
 use crate::reproduction;
 use crate::text::PROSE;
 pub use crate::text::{WIDTH, Width};
 
-/// The answer and, where it is asked for, all the detail. Where the run repeats an article,
-/// what holds of that comes first, and the answer is part of the detail.
+/// The answer and, where it is asked for, all the detail. Where the run repeats an article
+/// or checks storage, what follows of that comes first, and the answer is part of the detail.
 pub fn report(run: &Run, analysis: &Analysis, full: bool, width: Width) -> String {
-    let repeated = reproduction::text(run, analysis, full, width.min(PROSE));
+    let repeated = reproduction::text(run, analysis, full, width.min(PROSE))
+        .or_else(|| check::text(run, analysis, full, width));
     let answer = || answer(run, analysis, full, width);
     if !full {
         return repeated.unwrap_or_else(answer);

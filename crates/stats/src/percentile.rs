@@ -101,14 +101,14 @@ pub fn percentile_interval(
 }
 
 /// Values, and how many there are of each and all smaller ones.
-struct Values {
-    upto: Vec<(u64, u64)>,
-    count: u64,
+pub(crate) struct Values {
+    pub(crate) upto: Vec<(u64, u64)>,
+    pub(crate) count: u64,
 }
 
 impl Values {
     /// Those of all subsamples together.
-    fn of(subsamples: &[Sparse<'_>]) -> Self {
+    pub(crate) fn of(subsamples: &[Sparse<'_>]) -> Self {
         let mut upto: Vec<(u64, u64)> = subsamples.concat();
         upto.sort_unstable_by_key(|(value, _)| *value);
         let mut count = 0;
@@ -120,7 +120,7 @@ impl Values {
     }
 
     /// How many are larger than `value`.
-    fn larger(&self, value: u64) -> u64 {
+    pub(crate) fn larger(&self, value: u64) -> u64 {
         let after = self.upto.partition_point(|(at, _)| *at <= value);
         self.count - after.checked_sub(1).map_or(0, |last| self.upto[last].1)
     }
@@ -136,7 +136,7 @@ impl Values {
 
 /// How many times as much as of independent values the numbers of those larger than `value`
 /// scatter among groups of one size; `None` where none is larger.
-fn clustering(groups: &[Values], value: u64) -> Option<f64> {
+pub(crate) fn clustering(groups: &[Values], value: u64) -> Option<f64> {
     let larger: Vec<f64> = groups.iter().map(|group| group.larger(value) as f64).collect();
     let size = groups.iter().map(|group| group.count as f64).sum::<f64>() / groups.len() as f64;
     let mean = larger.iter().sum::<f64>() / larger.len() as f64;

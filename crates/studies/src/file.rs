@@ -38,6 +38,11 @@ impl FileId {
     pub(crate) fn of(file: impl AsFd) -> Result<Self, Errno> {
         Ok(Self::from(&fstat(file)?))
     }
+
+    /// The file system's number.
+    pub(crate) fn device(self) -> u64 {
+        self.device
+    }
 }
 
 impl From<&Stat> for FileId {

@@ -47,6 +47,7 @@ mod shell;
 mod slices;
 mod specs;
 mod sqlite;
+mod storage;
 mod stream;
 #[cfg(test)]
 mod testing;
@@ -71,6 +72,8 @@ pub mod records {
     pub use crate::log::verify::{Account, Expected, account};
 }
 
+pub use storage::programs;
+
 pub use slices::{NotStartedByARun, run_slices, user_data};
 
 /// Figures by their names, as an outcome has them.
@@ -79,10 +82,11 @@ fn figures_of(figures: impl IntoIterator<Item = (&'static str, f64)>) -> BTreeMa
 }
 
 /// Every study, in the order in which they are listed and run.
-pub static ALL: [&dyn Study; 11] = [
+pub static ALL: [&dyn Study; 12] = [
     &log::Log,
     &stream::Stream,
     &blocks::Blocks,
+    &storage::Storage,
     &page::Page,
     &cache::Cache,
     &files::Files,

@@ -91,7 +91,8 @@ impl Study for Stream {
         let Strategy::Sequential = Strategy::of(strategy)?;
         let (block_bytes, total_bytes) = (params.size("block"), params.size("total"));
         if total_bytes.is_multiple_of(block_bytes) {
-            return Ok(Box::new(Sequential { block_bytes, total_bytes }));
+            let exactly = Operations::exactly(total_bytes / block_bytes);
+            return Ok(Box::new(Sequential { block_bytes, blocks: exactly, is_synced: true }));
         }
         let (block, total) = (exact_size(block_bytes), exact_size(total_bytes));
         Err(StudyError::Unsuited(format!(
@@ -112,9 +113,17 @@ impl Study for Stream {
     }
 }
 
+/// As many blocks of 1 MiB as fit into a slice, synced at its end or not.
+pub(crate) fn written(is_synced: bool) -> Box<dyn Workload> {
+    let blocks = Operations { granule: 2, max: 256 };
+    Box::new(Sequential { block_bytes: 1 << 20, blocks, is_synced })
+}
+
 struct Sequential {
     block_bytes: u64,
-    total_bytes: u64,
+    /// How many a slice may have.
+    blocks: Operations,
+    is_synced: bool,
 }
 
 impl Workload for Sequential {
@@ -123,19 +132,20 @@ impl Workload for Sequential {
     }
 
     fn operations(&self) -> Operations {
-        Operations::exactly(self.total_bytes / self.block_bytes)
+        self.blocks
     }
 
     fn warms_up(&self) -> bool {
-        true
+        // As many as fit are what a check writes, which begins everything anew.
+        self.blocks.granule == self.blocks.max
     }
 
     fn runs_in(&self) -> RunsIn {
         RunsIn::EachStretch
     }
 
-    fn footprint(&self, _operations: u64) -> Footprint {
-        let bytes = self.total_bytes;
+    fn footprint(&self, operations: u64) -> Footprint {
+        let bytes = self.block_bytes.saturating_mul(operations);
         Footprint { space_bytes: bytes, files: 1, written_bytes: bytes }
     }
 
@@ -150,7 +160,7 @@ impl Workload for Sequential {
         let block = random::bytes(self.block_bytes as usize, 0);
         let file = open_for_writing(folders.fresh, NAME, OFlags::EXCL).doing("making the file")?;
         let folder = folders.fresh.try_clone_to_owned().doing("keeping the folder open")?;
-        Ok(Box::new(Opened { folder, file, block }))
+        Ok(Box::new(Opened { folder, file, block, is_synced: self.is_synced }))
     }
 }
 
@@ -159,6 +169,7 @@ struct Opened {
     folder: OwnedFd,
     file: OwnedFd,
     block: Vec<u8>,
+    is_synced: bool,
 }
 
 struct Writing {
@@ -192,7 +203,9 @@ impl Ready for Writing {
             timer.check_stop()?;
         }
         timer.requested(operations * opened.block.len() as u64);
-        timer.sync(|| fdatasync(&opened.file)).doing(SYNCING)?;
+        if opened.is_synced {
+            timer.sync(|| fdatasync(&opened.file)).doing(SYNCING)?;
+        }
         Ok(Box::new(Written { opened, blocks: operations }))
     }
 }

@@ -50,6 +50,7 @@ fn measured(
         started: "2026-01-01T00:00:00Z".to_owned(),
         version: "0.0.0".to_owned(),
         article,
+        checks: None,
     };
     let mut environment = Unchanging { places: places(plan), between_runs: between_runs.to_vec() };
     engine::run::run(&Job::of(plan), header, &mut environment, runner, events)

@@ -4,6 +4,7 @@
 // Benches speak to the developer who runs them.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
+mod check;
 mod clients;
 mod fio;
 mod harness;
@@ -12,6 +13,7 @@ mod journal_crashes;
 mod kill;
 mod load;
 mod neighbour;
+mod profiles;
 mod promises;
 mod ranks;
 mod record;
@@ -52,6 +54,8 @@ enum Bench {
     Harness(harness::Args),
     /// The study blocks beside fio: the same IOPS for the same I/O
     Fio(fio::Args),
+    /// `iotoll check` beside `pg_test_fsync`, ioping and fio, and on FUSE places with planted syncs
+    Check(check::Args),
     /// Ranks of MPI beside clients of fio and native writers: the same for the same I/O
     Clients(clients::Args),
     /// What a thousand simulated ranks cost rank 0, and whether their verdicts are right
@@ -85,6 +89,8 @@ enum Bench {
     Store(store::Args),
     /// What strategies promise at a power failure, tried on file systems over a disk of ours
     Promises(promises::Args),
+    /// The commits of real programs, recorded again for `iotoll check`
+    Profiles(profiles::Args),
     /// The disk that `promises` writes to
     #[command(hide = true)]
     PromisesDisk(promises::device::Args),
@@ -113,12 +119,16 @@ fn run(what: &Bench) -> Result<()> {
         Bench::Journal(args) => journal::run(args),
         Bench::KillLane(args) => kill::run_lane(args),
         Bench::Promises(args) => promises::run(args),
+        Bench::Profiles(args) => profiles::run(args),
         Bench::PromisesDisk(args) => promises::device::run(args),
+        // By a program that was named.
+        Bench::Check(args) if args.iotoll.is_some() => check::run(args),
         // Nothing is measured.
         Bench::Repeat(args) if !args.files.is_empty() => repeat::run(args),
         _ if cfg!(debug_assertions) => {
             bail!("figures of a build without optimisation mean nothing: use `cargo xtask bench`")
         }
+        Bench::Check(args) => check::run(args),
         Bench::Clients(args) => clients::run(args),
         Bench::Ranks(args) => ranks::run(args),
         Bench::Fio(args) => fio::run(args),

@@ -5,6 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
+use model::check::CheckDocument;
 use model::diff::Diff;
 use model::document::Document;
 use model::load::LoadRun;
@@ -83,6 +84,10 @@ fn all(iotoll: &Path) -> Result<Vec<Generated>> {
                 "`selftest`: what this machine can resolve",
             ),
             SelftestResult::json_schema(),
+        ),
+        (
+            schema("iotoll.check/1", "docs/schema/check-1.json", "`check`: is storage good enough"),
+            CheckDocument::json_schema(),
         ),
     ];
     let mut files = example::files()?.into_iter().collect::<Vec<_>>();

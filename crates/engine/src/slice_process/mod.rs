@@ -125,11 +125,16 @@ impl SliceProcesses {
     }
 }
 
+/// Whether slices of both kinds run in one process.
+pub(crate) fn is_one_process(a: RunsIn, b: RunsIn) -> bool {
+    slot(a) == slot(b)
+}
+
 /// The process for slices of that kind; nothing for those of the run's own.
 fn slot(kind: RunsIn) -> Option<usize> {
     match kind {
         RunsIn::EachStretch => Some(0),
-        RunsIn::WholeRun => Some(1),
+        RunsIn::WholeRun | RunsIn::OneFolder => Some(1),
         RunsIn::ThisProcess => None,
     }
 }

@@ -144,6 +144,7 @@ impl Bench {
             seed: 1,
             per_second: [].into(),
             taken_for: [].into(),
+            shares: Vec::new(),
             run_limits: RunLimits::default(),
         };
         let mut folder = Folders(vec![places::inspect("here", self.folder.path()).unwrap()]);

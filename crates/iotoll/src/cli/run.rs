@@ -75,7 +75,7 @@ pub(crate) struct RunArgs {
     pub(crate) tell_blocks: bool,
 }
 
-#[derive(Args, Default)]
+#[derive(Args, Clone, Default)]
 pub(crate) struct GateArgs {
     /// Exit with 5 if slower than an earlier run
     ///

@@ -92,6 +92,7 @@ pub(crate) fn run(args: &BenchArgs) -> anyhow::Result<Exit> {
         rounds: args.rounds,
         chose_places: true,
         article: &|_| None,
+        checks: None,
         others: None,
     };
     comparison.run()

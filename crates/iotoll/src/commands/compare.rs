@@ -194,6 +194,7 @@ pub(crate) fn run(args: &CompareArgs) -> anyhow::Result<Exit> {
             rounds: args.rounds,
             chose_places: !named.places.is_empty() || named.plan.is_some(),
             article: &|_| None,
+            checks: None,
             others,
         };
         comparison.run()

@@ -4,6 +4,7 @@
 
 mod bench;
 mod chart;
+mod check;
 mod clean;
 mod compare;
 mod completions;
@@ -129,6 +130,7 @@ macro_rules! commands {
 commands! {
     "Measure" {
         Compare(compare::CompareArgs),
+        Check(check::CheckArgs) alone,
         Bench(bench::BenchArgs) alone,
         Load(load::LoadArgs) alone,
         Reproduce(reproduce::ReproduceArgs) alone,

@@ -164,6 +164,7 @@ fn one(
         rounds: None,
         chose_places: !args.places.is_empty(),
         article: &|plan| Some(repetition.article(plan)),
+        checks: None,
         others: None,
     };
     comparison.run()
@@ -197,6 +198,7 @@ fn held(
             rounds: None,
             chose_places: !args.places.is_empty(),
             article: &|_| None,
+            checks: None,
             others: None,
         };
         let run = search.one_round()?;

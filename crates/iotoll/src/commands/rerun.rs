@@ -14,7 +14,7 @@ use units::counted;
 
 use crate::cli::{RunArgs, ShownArgs, heading};
 use crate::exit::{Exit, UsageError};
-use crate::measuring::{Comparison, Consent, Request};
+use crate::measuring::{CheckPlan, Comparison, Consent, Request};
 use crate::results::{Source, confined};
 
 const RERUN_NOTES: &str = "\
@@ -101,6 +101,11 @@ pub(crate) fn run(args: &RerunArgs) -> anyhow::Result<Exit> {
     };
     // Where a place cannot be made, its arms are others than the article's.
     let has_its_arms = |plan: &Plan| plan.arms().len() == run.plan.arms.len();
+    let checks = run.checks.as_ref().map(|checks| CheckPlan {
+        programs: checks.programs.clone(),
+        is_asked: false,
+        require_fit: false,
+    });
     let article = |plan: &Plan| run.article.clone().filter(|_| has_its_arms(plan));
     let comparison = Comparison {
         plan: &plan,
@@ -108,6 +113,7 @@ pub(crate) fn run(args: &RerunArgs) -> anyhow::Result<Exit> {
         rounds: None,
         chose_places: true,
         article: &article,
+        checks: checks.as_ref(),
         others: None,
     };
     comparison.run()

@@ -23,6 +23,7 @@ use report::formats::Content;
 
 use crate::cli::RunArgs;
 use crate::exit::{Exit, UsageError};
+use crate::measuring::check::CheckPlan;
 use crate::measuring::environment::LocalEnvironment;
 use crate::measuring::prepared_places::PreparedPlaces;
 use crate::measuring::session::{self, Session};
@@ -42,6 +43,8 @@ pub(crate) struct Comparison<'a> {
     pub(crate) chose_places: bool,
     /// The article that is repeated by what is measured in the end.
     pub(crate) article: &'a dyn Fn(&Plan) -> Option<Article>,
+    /// What of storage is checked, where that is what is wanted.
+    pub(crate) checks: Option<&'a CheckPlan>,
     /// The other ranks, as clients.
     pub(crate) others: Option<&'a Leader>,
 }
@@ -85,7 +88,11 @@ impl Comparison<'_> {
         let mut runner = session.runner(&job.arms, workloads);
         let shown = if args.shown.quiet { Shown::Line } else { Shown::Table };
         let mut progress = Progress::new(began, job.budget, shown);
-        let header = Header { article: (self.article)(&places.plan), ..session::header() };
+        let header = Header {
+            article: (self.article)(&places.plan),
+            checks: self.checks.map(|checks| checks.request(&job.arms)),
+            ..session::header()
+        };
         let mut environment = LocalEnvironment::new(facts, left_out, stop_reason.clone())
             .with_clients(others, &args.local);
         let mut happens = |event: Event<'_>| {
@@ -104,21 +111,31 @@ impl Comparison<'_> {
         studies::complete(&mut run.studies);
         let analysis = analyse(&run);
         // Before anything is ended or removed, which may fail.
-        let delivered =
-            deliver(targets, Content::Comparison { run: &run, analysis: &analysis }, |width| {
-                report::terminal::report(&run, &analysis, args.shown.full, width)
-            });
+        let delivered = deliver(targets, self.content(&run, &analysis), |width| {
+            report::terminal::report(&run, &analysis, args.shown.full, width)
+        });
         summaries::keep(store, &run, &analysis);
         let judged = gate.judge(&run, &analysis, prints);
         drop(runner);
         let closed = session.close().and(places.close());
         delivered.and(closed)?;
-        let exit = exit_code(args, &run, &analysis, judged?)?;
+        let mut exit = exit_code(args, &run, &analysis, judged?)?;
+        if let (Exit::Done | Exit::NoVerdict, Some(checks)) = (exit, self.checks) {
+            exit = checks.exit(exit, &analysis);
+        }
         if let (Exit::Done | Exit::NoVerdict, Some(why)) = (exit, stop_reason.why()) {
             output::note(&format!("ended early: {why}"));
             return Ok(Exit::CouldNot);
         }
         Ok(exit)
+    }
+
+    /// What files are written of.
+    fn content<'r>(&self, run: &'r Run, analysis: &'r Analysis) -> Content<'r> {
+        if self.checks.is_some() {
+            return Content::Check { run, analysis };
+        }
+        Content::Comparison { run, analysis }
     }
 
     /// Measures one round, and neither keeps nor prints it.
@@ -179,6 +196,9 @@ impl Work {
             run_limits: comparison.args.run_limits(),
             ..Job::of(plan)
         };
+        if let Some(checks) = comparison.checks {
+            checks.shape(&mut job);
+        }
         let workloads = preflight::workloads(&job.arms)?;
         job.materials = workloads.iter().map(|workload| workload.material()).collect();
         let needs = needs(&job, &workloads, plan.places.len());

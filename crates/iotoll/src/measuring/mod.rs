@@ -1,5 +1,6 @@
 //! Measuring: what must hold before a run, and what surrounds it while it goes on.
 
+mod check;
 pub(crate) mod clients;
 mod comparison;
 mod consent;
@@ -15,6 +16,7 @@ mod quiet;
 pub(crate) mod session;
 mod stop_reason;
 
+pub(crate) use self::check::CheckPlan;
 pub(crate) use self::comparison::Comparison;
 pub(crate) use self::consent::{Consent, Request};
 pub(crate) use self::environment::LocalEnvironment;

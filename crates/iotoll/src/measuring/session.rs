@@ -31,6 +31,7 @@ pub(crate) fn header() -> Header {
         started: humantime::format_rfc3339_seconds(SystemTime::now()).to_string(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         article: None,
+        checks: None,
     }
 }
 

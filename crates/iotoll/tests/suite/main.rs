@@ -6,6 +6,7 @@ mod bad_input;
 mod bill;
 mod bounds;
 mod chart;
+mod check;
 mod commands;
 mod common;
 mod compare;

@@ -9,6 +9,7 @@ pub mod openmetrics;
 mod parameters;
 
 use model::analysis::Analysis;
+use model::check::CheckDocument;
 use model::diff::Diff;
 use model::document::{self, Document};
 use model::load::{LoadAnalysis, LoadRun};
@@ -162,8 +163,19 @@ pub struct Variant {
 #[derive(Clone, Copy, Debug)]
 #[allow(missing_docs)]
 pub enum Content<'a> {
-    Comparison { run: &'a Run, analysis: &'a Analysis },
-    Load { run: &'a LoadRun, analysis: &'a LoadAnalysis },
+    Comparison {
+        run: &'a Run,
+        analysis: &'a Analysis,
+    },
+    /// A run that checks storage, whose JSON is the check alone.
+    Check {
+        run: &'a Run,
+        analysis: &'a Analysis,
+    },
+    Load {
+        run: &'a LoadRun,
+        analysis: &'a LoadAnalysis,
+    },
     Selftest(&'a SelftestResult),
     Diff(&'a Diff),
     Bill(&'a Bill),
@@ -248,6 +260,13 @@ impl Variant {
         let writers = self.format.writers.get(self.choice)?;
         Some(match content {
             Content::Comparison { run, analysis } => writers.comparison?(run, analysis),
+            Content::Check { run, analysis } => {
+                let found = run.checks.as_ref().zip(analysis.check.as_ref());
+                match found.filter(|_| std::ptr::eq(self.format, JSON.format)) {
+                    Some((request, check)) => json(&CheckDocument::new(run, request, check)),
+                    None => writers.comparison?(run, analysis),
+                }
+            }
             Content::Load { run, analysis } => writers.load?(run, analysis),
             Content::Selftest(result) => writers.selftest?(result),
             Content::Diff(diff) => writers.diff?(diff),

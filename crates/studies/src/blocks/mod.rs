@@ -10,6 +10,7 @@
 //! reverse of IOPS; latencies count from when a block's place in the queue was free.
 
 mod buffers;
+mod common;
 mod config;
 mod power;
 mod queue;
@@ -18,6 +19,8 @@ mod slice;
 mod spec;
 mod store;
 mod turns;
+
+use std::rc::Rc;
 
 use engine::study::{
     Doing as _, Footprint, Operations, PowerTrial, Prepared, RunsIn, SliceFolders, Study,
@@ -28,10 +31,11 @@ use model::material::Material;
 use model::study::{Params, StudyDescription};
 use process::worker::{Assignment, Report, Session};
 
+use self::common::Kept;
 use self::config::Config;
 use self::slice::PreparedBlocks;
+pub(crate) use self::spec::figures;
 use self::spec::{CLIENTS_FILE, ClientsFile};
-use self::store::Store;
 use crate::clients::{self, Common};
 
 /// The study.
@@ -72,7 +76,9 @@ impl Study for Blocks {
 struct Arm {
     config: Config,
     /// Made by its first slice, and again in each new folder.
-    store: Option<Store>,
+    store: Option<Rc<Kept>>,
+    /// Whether other arms that only read have the same file.
+    common: Option<Reading>,
     /// Slices so far.
     slices: u32,
     /// Which of its blocks is behind the last of the slice before, where the next one goes on
@@ -80,9 +86,33 @@ struct Arm {
     next: u64,
 }
 
+/// How an arm reads a file that all such arms of a place have together.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reading {
+    /// Whether this arm accounts for what the file takes, and no other does.
+    pub(crate) accounts: bool,
+    /// The fewest blocks of a slice.
+    pub(crate) least: u64,
+}
+
+/// An arm that only reads, of a file that all such arms of the place have together.
+///
+/// # Errors
+/// Where strategy and parameters do not go together.
+pub(crate) fn reading(
+    strategy: &str,
+    set: &[(&str, &str)],
+    reading: Reading,
+) -> Result<Box<dyn Workload>, StudyError> {
+    let given = set.iter().copied().chain([("access", "read")]);
+    let params = spec::SPEC.params_with(given).map_err(StudyError::Unsuited)?;
+    let arm = Arm::new(Config::new(strategy, &params)?);
+    Ok(Box::new(Arm { common: Some(reading), ..arm }))
+}
+
 impl Arm {
     fn new(config: Config) -> Self {
-        Self { config, store: None, slices: 0, next: 0 }
+        Self { config, store: None, common: None, slices: 0, next: 0 }
     }
 }
 
@@ -92,15 +122,16 @@ impl Workload for Arm {
     }
 
     fn operations(&self) -> Operations {
-        Operations { granule: 1, max: self.config.share.count() }
+        let granule = self.common.map_or(1, |reading| reading.least);
+        Operations { granule, max: self.config.share.count() }
     }
 
     fn warms_up(&self) -> bool {
-        true
+        self.common.is_none()
     }
 
     fn runs_in(&self) -> RunsIn {
-        RunsIn::EachStretch
+        if self.common.is_some() { RunsIn::OneFolder } else { RunsIn::EachStretch }
     }
 
     fn footprint(&self, operations: u64) -> Footprint {
@@ -110,6 +141,9 @@ impl Workload for Arm {
     }
 
     fn kept_footprint(&self) -> Footprint {
+        if self.common.is_some_and(|reading| !reading.accounts) {
+            return Footprint::NOTHING;
+        }
         let bytes = self.config.offset(self.config.share.count());
         Footprint { space_bytes: bytes, files: 1, written_bytes: bytes }
     }
@@ -118,7 +152,7 @@ impl Workload for Arm {
         &'a mut self,
         folders: SliceFolders<'_>,
     ) -> Result<Box<dyn Prepared + 'a>, StudyError> {
-        if folders.kept_is_new {
+        if folders.kept_is_new && self.common.is_none() {
             self.store = None;
         }
         self.config.share = self.config.share.of(folders.part);

@@ -41,13 +41,13 @@ impl PowerTrial for Overwritten {
 
     fn look(&self, folders: SliceFolders<'_>, done: u64) -> Result<Left, StudyError> {
         let config = &self.arm.config;
-        let Some(store) = &self.arm.store else { return Ok(Left::default()) };
+        let Some(kept) = &self.arm.store else { return Ok(Left::default()) };
         let mut turn_of = vec![None; config.share.in_file() as usize];
         for (number, turn) in self.turns.iter().enumerate() {
             turn_of[turn.block as usize] = Some(number as u64);
         }
         let (mut lost, mut damage, mut is_allowed) = (0, None, true);
-        for (block, left) in (0..).zip(store.left(folders.kept, config)?) {
+        for (block, left) in (0..).zip(kept.store().left(folders.kept, config)?) {
             let turn: Option<u64> = turn_of[block as usize];
             let is_done = turn.is_some_and(|turn| turn < done);
             lost += u64::from(is_done && left != Block::New);

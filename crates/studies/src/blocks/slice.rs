@@ -10,9 +10,10 @@ use process::StopFlag;
 use rustix::fs::fdatasync;
 
 use super::buffers::Buffers;
+use super::common::Kept;
 use super::config::Config;
 use super::queue::Queue;
-use super::store::{Store, open};
+use super::store::open;
 use super::turns::Slice;
 use super::{Arm, spec};
 use crate::figures_of;
@@ -50,20 +51,22 @@ impl Prepared for PreparedBlocks<'_> {
     where
         Self: 'a,
     {
-        let Self { arm: Arm { config, store, slices, next }, folder } = *self;
+        let Self { arm: Arm { config, store, common, slices, next }, folder } = *self;
         let config: &Config = config;
         let stop = timer.stop_flag();
         let queue = config.strategy.is_queued().then(|| Queue::new(config.depth)).transpose()?;
         if store.is_none() {
-            let made = Store::make(folder.as_fd(), config, stop)?;
-            if made.is_found {
+            let make = if common.is_some() { Kept::common } else { Kept::make };
+            let made = make(folder, config, stop)?;
+            if made.store().is_found {
                 // What a worker before this one wrote there is told from what this one writes.
                 *slices = rand::random_range(0..u32::MAX / 2);
             }
             *store = Some(made);
         }
-        let Some(store) = store else { unreachable!("made above") };
-        let file = open(folder.as_fd(), config)?;
+        let Some(kept) = store else { unreachable!("made above") };
+        let store = kept.store();
+        let file = open(kept.folder.as_fd(), config)?;
         let resident_percent = store.bring_to(&file, config, stop)?;
         *slices += 1;
         let turns = config.turns(operations, *slices, *next);
@@ -104,7 +107,7 @@ impl Ran for Done<'_> {
 
     fn finish(self: Box<Self>) -> Result<Outcome, StudyError> {
         let Self { waiting, seconds, stop, storage_read_bytes } = *self;
-        let Waiting { slice, resident_percent, .. } = waiting;
+        let Waiting { mut slice, resident_percent, .. } = waiting;
         let blocks = slice.turns.len() as f64;
         let reads = slice.turns.iter().filter(|turn| turn.reads).count();
         let asked_bytes = (reads * slice.config.size) as f64;

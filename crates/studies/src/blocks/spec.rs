@@ -11,9 +11,9 @@ use crate::specs::{figure, param};
 use crate::{clients, drop_cache};
 
 /// How much memory held of the file when the clock started.
-pub(super) const RESIDENT: &str = "resident_before_percent";
+pub(super) const RESIDENT: &str = model::figure::RESIDENT_BEFORE;
 /// How much of what was read storage had to deliver.
-pub(super) const FROM_STORAGE: &str = "read_from_storage_percent";
+pub(super) const FROM_STORAGE: &str = model::figure::READ_FROM_STORAGE;
 /// Blocks done in a second.
 pub(super) const IOPS: &str = "blocks_per_s";
 
@@ -251,7 +251,8 @@ pub(super) static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| {
     .with_strategies(Strategy::descriptions())
 });
 
-fn figures() -> Vec<FigureDescription> {
+/// What slices that move blocks tell.
+pub(crate) fn figures() -> Vec<FigureDescription> {
     vec![
         FigureDescription {
             unit: Unit::PerSecond,

@@ -1,5 +1,6 @@
 //! Blocks that have their turns: what is written to each, and whether the right one was read.
 
+use std::cell::RefMut;
 use std::os::fd::OwnedFd;
 
 use engine::slice_timer::SliceTimer;
@@ -18,7 +19,7 @@ pub(super) struct Slice<'a> {
     pub(super) config: &'a Config,
     /// As the arm's strategy opens it.
     pub(super) file: OwnedFd,
-    pub(super) store: &'a mut Store,
+    pub(super) store: RefMut<'a, Store>,
     pub(super) turns: Vec<Turn>,
     /// One for each block that is under way.
     pub(super) read: Buffers,

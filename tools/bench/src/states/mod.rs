@@ -5,7 +5,7 @@
 //! the long run. A verdict that tells them apart is false. Then the second is made slower by a
 //! known share, and each interval must hold it.
 
-mod slow_disk;
+pub(crate) mod slow_disk;
 
 use std::path::Path;
 use std::process::{Command, Stdio};

@@ -22,10 +22,10 @@ const BLOCK_BYTES: u32 = 4096;
 const BLOCKS: u64 = 1 << 20;
 
 /// How long a sync takes, by how long the file system has been there.
-pub(super) type Delay = Box<dyn Fn(Duration) -> Duration + Send + Sync>;
+pub(crate) type Delay = Box<dyn Fn(Duration) -> Duration + Send + Sync>;
 
 /// Mounts one until what is returned is dropped.
-pub(super) fn mount(folder: &Path, delay: Delay) -> Result<BackgroundSession> {
+pub(crate) fn mount(folder: &Path, delay: Delay) -> Result<BackgroundSession> {
     let root = Node::Folder(BTreeMap::new());
     let nodes = HashMap::from([(INodeNo::ROOT, root)]);
     let disk = SlowDisk { began: Instant::now(), delay, nodes: Mutex::new(nodes) };

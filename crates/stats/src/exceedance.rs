@@ -1,0 +1,176 @@
+//! Which share of values lies above a limit, and between which values a quantile lies, of a few
+//! hundred values that come in short stretches of time.
+//!
+//! Both are one question. The 99th percentile is surely below a limit where the share of values
+//! above the limit is surely below 1%. So the interval of a quantile is made of the limits for
+//! which neither is sure, and never contradicts the answer for a limit.
+//!
+//! As for [`percentile_interval`](crate::percentile_interval), slow values come together, and
+//! the counts of groups tell by how much; values say as much as so many times fewer
+//! independent ones, of which the bounds of Clopper and Pearson are taken. That function asks
+//! for many slow values, as a server's requests have them. This one asks for none: where no
+//! value was above a limit, the number of values alone bounds the share.
+
+use crate::binomial::{rate_at_least, rate_at_most};
+use crate::percentile::{Sparse, Values, clustering};
+use crate::student::two_sided;
+
+/// Slices are joined to so many groups at least, and to fewer than twice as many.
+const GROUPS: usize = 16;
+/// With fewer, nothing is known of how much slow values come together.
+const GROUPS_MIN: usize = 5;
+
+/// Values in groups, by time.
+pub struct Exceedances {
+    groups: Vec<Values>,
+    all: Values,
+}
+
+/// Between which values a quantile lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QuantileBounds {
+    /// It is not below this value.
+    pub low: u64,
+    /// It is not above this value; `None` where there are too few values to tell.
+    pub high: Option<u64>,
+}
+
+impl Exceedances {
+    /// Of subsamples of about one size, in the order in which they were taken: each has values
+    /// and how often they occur, smallest first. `None` where there are fewer than five, or no
+    /// values.
+    pub fn of(subsamples: &[Sparse<'_>]) -> Option<Self> {
+        let joined = (subsamples.len() / GROUPS).max(1);
+        let groups: Vec<Values> = subsamples.chunks(joined).map(Values::of).collect();
+        let all = Values::of(subsamples);
+        (groups.len() >= GROUPS_MIN && all.count > 0).then_some(Self { groups, all })
+    }
+
+    /// The share of all values that lie above `value`, at the least and at the most: each bound
+    /// is missed with half the probability of `error_rate`.
+    pub fn share_above(&self, value: u64, error_rate: f64) -> (f64, f64) {
+        let (count, larger) = (self.all.count as f64, self.all.larger(value) as f64);
+        let clustering = clustering(&self.groups, value).unwrap_or(1.0).max(1.0);
+        let degrees = (self.groups.len() - 1) as f64;
+        // Clustering is known from few groups alone, where there is any.
+        let certain = if clustering > 1.0 {
+            two_sided(error_rate, f64::INFINITY) / two_sided(error_rate, degrees)
+        } else {
+            1.0
+        };
+        let effective = (count / clustering * certain.powi(2)).max(1.0);
+        let of = effective * larger / count;
+        let (trials, each) = (effective.floor() as u64, 0.5 * error_rate);
+        let least = rate_at_least((of.floor() as u64).min(trials), trials, each);
+        let most = rate_at_most((of.ceil() as u64).min(trials), trials, each);
+        (least, most)
+    }
+
+    /// Whether the quantile `q` is surely below or at `value` (`Some(true)`), surely above it
+    /// (`Some(false)`), or neither.
+    pub fn is_at_most(&self, q: f64, value: u64, error_rate: f64) -> Option<bool> {
+        let (least, most) = self.share_above(value, error_rate);
+        if most < 1.0 - q {
+            return Some(true);
+        }
+        (least > 1.0 - q).then_some(false)
+    }
+
+    /// The values between which the quantile `q` lies.
+    pub fn bounds(&self, q: f64, error_rate: f64) -> QuantileBounds {
+        let values: Vec<u64> = self.all.upto.iter().map(|(value, _)| *value).collect();
+        let sure = |value: &u64| self.is_at_most(q, *value, error_rate);
+        // The share above falls from value to value.
+        let above = values.partition_point(|value| sure(value) == Some(false));
+        let most = values.partition_point(|value| sure(value) != Some(true));
+        QuantileBounds {
+            low: values[above.min(values.len() - 1)],
+            high: values.get(most.max(above)).copied(),
+        }
+    }
+
+    /// How many values there are.
+    pub fn count(&self) -> u64 {
+        self.all.count
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::{Rng as _, SeedableRng as _};
+    use rand_chacha::ChaCha8Rng;
+
+    use super::*;
+
+    fn of(subsamples: &[Vec<u64>]) -> Exceedances {
+        let sparse: Vec<Vec<(u64, u64)>> = subsamples
+            .iter()
+            .map(|values| {
+                let mut values = values.clone();
+                values.sort_unstable();
+                values.into_iter().map(|value| (value, 1)).collect()
+            })
+            .collect();
+        let sparse: Vec<Sparse<'_>> = sparse.iter().map(Vec::as_slice).collect();
+        Exceedances::of(&sparse).unwrap_or_else(|| panic!("too few"))
+    }
+
+    #[test]
+    fn without_a_value_above_the_limit_their_number_bounds_the_share() {
+        // 3.689 of n: the upper bound of Clopper and Pearson for none of n, at 95%.
+        for (each, expected) in [(20, Some(true)), (18, None)] {
+            let found = of(&vec![vec![8; each]; 20]);
+            let (least, most) = found.share_above(10, 0.05);
+            assert!(least.abs() < 1e-12 && (most * found.count() as f64 - 3.67).abs() < 0.03);
+            assert_eq!(found.is_at_most(0.99, 10, 0.05), expected, "{each}");
+        }
+        assert_eq!(of(&vec![vec![12; 5]; 20]).is_at_most(0.99, 10, 0.05), Some(false));
+    }
+
+    #[test]
+    fn an_interval_never_contradicts_the_answer_for_a_limit() {
+        let mut random = ChaCha8Rng::seed_from_u64(1);
+        for _ in 0..50 {
+            let slice = |_| (0..30).map(|_| 1 << random.random_range(0..12)).collect();
+            let found = of(&(0..20).map(slice).collect::<Vec<_>>());
+            let QuantileBounds { low, high } = found.bounds(0.9, 0.05);
+            assert!(high.is_none_or(|high| low <= high));
+            for limit in 0..13 {
+                match found.is_at_most(0.9, 1 << limit, 0.05) {
+                    Some(true) => assert!(high.is_some_and(|high| high <= 1 << limit)),
+                    Some(false) => assert!(low > 1 << limit),
+                    None => assert!(high.is_none_or(|high| high >= 1 << limit)),
+                }
+            }
+        }
+    }
+
+    /// What a check promises: of places where 1% is slow, no more than one in twenty is told
+    /// good or bad. Where slow values come five at a time, half of these runs see two such bursts
+    /// or fewer, and none of them what it missed.
+    #[test]
+    fn a_place_on_the_limit_is_seldom_judged() {
+        for (bursts, most) in [(1, 20), (5, 36)] {
+            let mut judged = 0;
+            for seed in 0..400 {
+                let mut random = ChaCha8Rng::seed_from_u64(seed);
+                let slices: Vec<Vec<u64>> = (0..20)
+                    .map(|_| {
+                        let slow = |random: &mut ChaCha8Rng| random.random_bool(0.01);
+                        let runs = (0..60 / bursts).map(|_| if slow(&mut random) { 12 } else { 9 });
+                        runs.flat_map(|value| vec![value; bursts]).collect()
+                    })
+                    .collect();
+                judged += usize::from(of(&slices).is_at_most(0.99, 10, 0.05).is_some());
+            }
+            assert!(judged <= most, "{judged} of 400 in bursts of {bursts}");
+        }
+    }
+
+    #[test]
+    fn fewer_than_five_slices_say_nothing() {
+        let slice: Sparse<'_> = &[(3, 7)];
+        assert!(Exceedances::of(&[slice; 4]).is_none());
+        assert!(Exceedances::of(&[&[][..]; 9]).is_none());
+    }
+}
