@@ -58,7 +58,7 @@ mod timing;
 mod wanted;
 
 pub use error::Error;
-pub use overhead::{Overhead, time_calls};
+pub use overhead::{Calibration, Overhead, time_calls};
 #[cfg(feature = "fuzz")]
 pub use preload::fuzz;
 pub use process_of::process_of;

@@ -444,6 +444,10 @@ impl<W: Write> Sink for Recording<W> {
             Event::Faulted(fault) => self.faulted(fault),
             Event::RingDone(done) => self.ring_done(done),
             Event::Idle { began_ns, ended_ns } => self.idled(*began_ns, *ended_ns),
+            Event::Overhead { overhead_ns, within_ns } => self.push(&Entry::Overhead {
+                overhead_ns: *overhead_ns,
+                within_ns: *within_ns,
+            }),
         }
     }
 }

@@ -7,6 +7,7 @@ use serde::Deserialize;
 use serde::Serialize;
 
 use crate::call::{Call, PathId};
+use crate::header::OverheadNs;
 
 /// One entry of a trace.
 ///
@@ -116,6 +117,14 @@ pub enum Entry {
         at_ns: u64,
         /// For how long.
         took_ns: u64,
+    },
+    /// From here on the recorder costs this, rather than what the header says or an entry before:
+    /// it measured that while it recorded.
+    Overhead {
+        /// How much longer the program takes for each call.
+        overhead_ns: OverheadNs,
+        /// How much of that falls within the recorded time of the call.
+        within_ns: OverheadNs,
     },
 }
 

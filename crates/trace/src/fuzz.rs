@@ -105,6 +105,7 @@ pub fn header() -> Header {
         processors: 1,
         page_bytes: 4096,
         sees_waiting: true,
+        divides_waits: true,
         sees: crate::Sees::default(),
         operations: None,
         sees_wakers: true,

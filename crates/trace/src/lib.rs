@@ -18,6 +18,7 @@
 //!     processors: 2,
 //!     page_bytes: 4096,
 //!     sees_waiting: true,
+//!     divides_waits: false,
 //!     sees: Sees { faults: true, rings: true, idle: true },
 //!     operations: None,
 //!     sees_wakers: true,
@@ -83,7 +84,7 @@ pub use advised::{Advice, Change};
 pub use anonymise::anonymise;
 pub use bill::{
     Awaited, AwaitedProcess, Bill, Bound, Cost, Divided, FileCost, FolderCost, Kind, KindCost,
-    Missing, RangeNs, SCHEMA, Share, Unit, UnitCost, UnseenCount,
+    Missing, RangeNs, SCHEMA, Share, Unit, UnitCost, Wait, WaitedFor, UnseenCount,
 };
 pub use build::bill_of;
 pub use call::{Call, HERE, NO_FD, PathId, WORKING_FOLDER};

@@ -112,11 +112,11 @@ fn judged(limits: Limits<'_>, bill: Option<anyhow::Result<Bill>>) -> anyhow::Res
     Ok(limits::exit(&limits.judge(&bill?)))
 }
 
-/// Signals are for the command. Those of the terminal reach it without us; the others are
-/// passed on. The number is that of its process, once there is one.
+/// Signals are for the command. Those of the terminal reach it without us; those that another process
+/// sends are passed on. The number is that of its process, once there is one.
 fn for_the_command() -> anyhow::Result<Arc<AtomicI32>> {
     let child = Arc::new(AtomicI32::new(0));
-    signals::survive([SIGINT, SIGQUIT])
+    signals::pass_on_sent([SIGINT, SIGQUIT], &child)
         .and_then(|()| signals::pass_on([SIGTERM, SIGHUP], &child))
         .context("preparing for signals")?;
     Ok(child)

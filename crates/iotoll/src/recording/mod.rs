@@ -1,14 +1,15 @@
 //! What `iotoll record` and `iotoll watch` have in common.
 
 pub(crate) mod billed;
+mod calibrated;
 pub(crate) mod limits;
 pub(crate) mod trace_file;
 
+pub(crate) use self::calibrated::{TIME_CALLS, calibrate};
 pub(crate) use self::trace_file::TraceFile;
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use anyhow::Context as _;
 use record::{PassedOver, Recorded, Recorder};
@@ -20,9 +21,6 @@ use self::limits::Limits;
 use self::trace_file::BegunTrace;
 use crate::cli::TraceArgs;
 
-/// The hidden command that a recorder is calibrated by.
-pub(crate) const TIME_CALLS: &str = "__time-calls";
-
 /// Where the trace goes.
 pub(crate) fn file(how: &TraceArgs, program: &OsStr) -> anyhow::Result<TraceFile> {
     if let Some(path) = &how.output {
@@ -33,17 +31,6 @@ pub(crate) fn file(how: &TraceArgs, program: &OsStr) -> anyhow::Result<TraceFile
     let mut name = Path::new(program).file_name().unwrap_or(OsStr::new("iotoll")).to_owned();
     name.push(".trace");
     TraceFile::at_or_beside(PathBuf::from(name))
-}
-
-/// Finds out what recording costs, by this program itself where it can be recorded.
-pub(crate) fn calibrate(recorder: &mut Recorder) -> anyhow::Result<()> {
-    let program = std::env::current_exe().context("finding this program's own file")?;
-    recorder.calibrate(|calls| {
-        let mut command = Command::new(&program);
-        command.args([OsString::from(TIME_CALLS), calls.to_string().into()]);
-        command
-    })?;
-    Ok(())
 }
 
 /// What is told of a recording.

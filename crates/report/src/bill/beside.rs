@@ -102,7 +102,8 @@ fn recorder(bill: &Bill) -> Option<String> {
 }
 
 fn beside(bill: &Bill) -> Option<String> {
-    let share = bill.kernel_files.busy_share.high;
+    // Threads may be in both at once.
+    let share = bill.kernel_files.busy_share.high.min(1.0 - bill.files.busy_share.low);
     (share >= KERNEL).then(|| {
         format!(
             "{} with files of the kernel and devices (/proc, /sys, /dev), which nobody can move.",

@@ -14,7 +14,7 @@ mod tests;
 use trace::Bill;
 
 pub use self::command::command_of;
-pub(crate) use self::names::folder;
+pub(crate) use self::names::{doing, folder};
 use crate::text::{Width, heading, paragraph};
 
 /// A screen, of which patterns take what the rest leaves.
@@ -23,6 +23,9 @@ const LINES: usize = 40;
 /// The whole of it on a screen; with `full`, every row and pattern that there is.
 pub fn bill(bill: &Bill, full: bool, width: Width) -> String {
     let opening = heading_of(&opening::sentence(bill), width);
+    if bill.too_coarse {
+        return opening + &paragraph("", "", &opening::counts(bill), width);
+    }
     let facts = paragraph("", "", &opening::facts(bill), width);
     let tables = tables::all(bill, full, width);
     let beside = beside::all(bill, full, width);

@@ -27,7 +27,7 @@ use serde::Serialize;
 pub use self::awaited::{Awaited, AwaitedProcess};
 pub(crate) use self::bill_builder::{BillBuilder, text};
 pub use self::bound::{Bound, Missing};
-pub use self::cost::{Cost, Divided};
+pub use self::cost::{Cost, Divided, Wait, WaitedFor};
 pub(crate) use self::folders::above;
 pub use self::kind::Kind;
 pub use self::range::{RangeNs, Share};
@@ -54,7 +54,10 @@ pub struct Bill {
     pub wall_ns: u64,
     /// How long it would have taken without the recorder. Each `share` is of this.
     pub own_wall_ns: RangeNs,
-    /// What of that the program was busy: one of its threads was on a processor, or a file call was
+    /// Whether more than half of the recorded time was the recorder's: then no time here is worth
+    /// much. Counts and bytes are exact.
+    pub too_coarse: bool,
+    /// What of `own_wall_ns` the program was busy: one of its threads was on a processor, or a file call was
     /// under way. Each `busy_share` is of this. All of it where the recorder did not see when
     /// threads were idle (`header.sees`).
     pub busy_ns: RangeNs,
@@ -138,6 +141,8 @@ pub struct FolderCost {
     pub most_share: Share,
     /// Whether that kind mostly waits there; none where the recorder did not see it.
     pub most_waits: Option<bool>,
+    /// What that kind mostly waits for there, if it mostly waits and that was told apart.
+    pub most_waits_for: Option<Wait>,
 }
 
 /// What calls on one file cost.
@@ -158,8 +163,8 @@ pub struct FileCost {
     pub syncs: u64,
     /// Time, threads in parallel added up.
     pub summed_ns: u64,
-    /// This as a share of the time in which the program was busy; beyond 1 where threads do it in
-    /// parallel.
+    /// Its part of the time in which the program was busy: time in which threads were in calls at
+    /// once is divided among these calls.
     pub share: f64,
 }
 
@@ -171,6 +176,15 @@ pub struct UnseenCount {
     pub kind: Unseen,
     /// How often.
     pub count: u64,
+}
+
+impl Bill {
+    /// What times with files, added up over threads, are of the time in which the program was busy:
+    /// time in which threads were in calls at once is divided among these calls.
+    pub(crate) fn part_of(&self, summed_ns: u64) -> f64 {
+        let part = summed_ns as f64 / self.files.summed_ns.middle().max(1.0);
+        part.min(1.0) * self.files.busy_share.middle()
+    }
 }
 
 #[cfg(feature = "schema")]

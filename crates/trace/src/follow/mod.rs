@@ -129,7 +129,8 @@ impl Follower {
             | Entry::Woken { .. }
             | Entry::Unseen { .. }
             | Entry::Lost { .. }
-            | Entry::Idle { .. } => {}
+            | Entry::Idle { .. }
+            | Entry::Overhead { .. } => {}
         }
         None
     }
