@@ -6,6 +6,8 @@ use crate::op::Op;
 pub const NO_FD: i32 = -1;
 /// In place of a descriptor: the working folder (`AT_FDCWD`).
 pub const WORKING_FOLDER: i32 = -100;
+/// In place of a descriptor: the folder that is the process's root.
+pub const ROOT_FOLDER: i32 = -101;
 /// In place of an offset: the descriptor's current position.
 pub const HERE: i64 = -1;
 

@@ -86,7 +86,8 @@ pub enum Entry {
     Inherited {
         /// The process, which a `Fork` before has told.
         process: u32,
-        /// The descriptor, or [`WORKING_FOLDER`](crate::WORKING_FOLDER).
+        /// The descriptor, [`WORKING_FOLDER`](crate::WORKING_FOLDER), or, where that is not `/`,
+        /// [`ROOT_FOLDER`](crate::ROOT_FOLDER).
         fd: i32,
         /// The absolute path of what it stands for, or what `/proc` has in its place, such as
         /// `pipe:[4711]`. Descriptors of one open file have one path, flags and offset.

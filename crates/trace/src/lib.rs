@@ -83,11 +83,11 @@ mod writer;
 pub use advised::{Advice, Change};
 pub use anonymise::anonymise;
 pub use bill::{
-    Awaited, AwaitedProcess, Bill, Bound, Cost, Divided, FileCost, FolderCost, Kind, KindCost,
-    Missing, RangeNs, SCHEMA, Share, Unit, UnitCost, Wait, WaitedFor, UnseenCount,
+    Awaited, AwaitedProcess, Bill, Bound, Container, Cost, Divided, FileCost, FolderCost, Kind, KindCost,
+    Missing, Needless, NeedlessKind, RangeNs, SCHEMA, Share, Unit, UnitCost, Wait, WaitedFor, UnseenCount,
 };
 pub use build::bill_of;
-pub use call::{Call, HERE, NO_FD, PathId, WORKING_FOLDER};
+pub use call::{Call, HERE, NO_FD, PathId, ROOT_FOLDER, WORKING_FOLDER};
 pub use entry::{ACCEPTED, Entry, FileFacts, FileKind, Unseen};
 pub use error::Error;
 pub use follow::{Followed, Follower, OpenFile, OpenKind, Place};

@@ -93,7 +93,13 @@ pub(crate) fn run(args: &RecordArgs) -> anyhow::Result<Exit> {
     let begun = |process: u32| child.store(process.cast_signed(), Ordering::SeqCst);
     let outcome = recorder.record(&mut command, trace, begun)?;
     child.store(0, Ordering::SeqCst);
-    let told = RecordedRun { recorder: &recorder, outcome: &outcome, trace: &written, limits };
+    let told = RecordedRun {
+        recorder: &recorder,
+        outcome: &outcome,
+        trace: &written,
+        limits,
+        elsewhere: None,
+    };
     let bill = told.bill();
     output::aside(|width| told.text(bill.as_ref(), width));
     match outcome.summary.status {

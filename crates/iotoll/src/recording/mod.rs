@@ -12,9 +12,9 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use record::{PassedOver, Recorded, Recorder};
+use record::{Elsewhere, PassedOver, Recorded, Recorder};
 use report::paragraph;
-use trace::{AwaitedProcess, Bill};
+use trace::Bill;
 use units::{count, counted, rough_size};
 
 use self::limits::Limits;
@@ -39,6 +39,8 @@ pub(crate) struct RecordedRun<'a> {
     pub(crate) outcome: &'a Recorded,
     pub(crate) trace: &'a BegunTrace,
     pub(crate) limits: Limits<'a>,
+    /// The mounts of what was watched, where they are others.
+    pub(crate) elsewhere: Option<&'a Elsewhere>,
 }
 
 impl RecordedRun<'_> {
@@ -48,8 +50,14 @@ impl RecordedRun<'_> {
         read.map(|trace| {
             let mut bill = billed::bill_in(trace.context("reading the trace")?)?;
             for awaited in &mut bill.awaited {
-                let process = record::process_of(awaited.thread);
-                awaited.process = process.map(|(number, name)| AwaitedProcess { number, name });
+                awaited.process = self.outcome.outside.get(&awaited.thread).cloned();
+            }
+            if let Some(elsewhere) = self.elsewhere {
+                bill.rename(|path| elsewhere.path(path));
+                for pattern in &mut bill.patterns {
+                    pattern.command = report::command_of(&pattern.what, None);
+                }
+                bill.container = Some(elsewhere.container());
             }
             Ok(bill)
         })

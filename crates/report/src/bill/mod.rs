@@ -5,6 +5,7 @@ mod advice;
 mod beside;
 mod command;
 mod names;
+mod needless;
 pub(crate) mod opening;
 mod patterns;
 mod tables;
@@ -28,14 +29,15 @@ pub fn bill(bill: &Bill, full: bool, width: Width) -> String {
     }
     let facts = paragraph("", "", &opening::facts(bill), width);
     let tables = tables::all(bill, full, width);
+    let needless = needless::all(bill, full, width);
     let beside = beside::all(bill, full, width);
     let taken: usize =
-        [&opening, &facts, &tables, &beside].map(|text| text.lines().count()).iter().sum();
+        [&opening, &facts, &tables, &needless, &beside].map(|text| text.lines().count()).iter().sum();
     let room = if full { usize::MAX } else { LINES.saturating_sub(taken) };
     // Patterns and advice share what is left; each has its first in any case.
     let patterns = patterns::all(bill, room, width);
     let room = room.saturating_sub(patterns.lines().count());
-    [opening, facts, tables, patterns, advice::all(bill, room, width), beside].concat()
+    [opening, facts, tables, needless, patterns, advice::all(bill, room, width), beside].concat()
 }
 
 /// The opening sentence, which wraps.

@@ -164,17 +164,19 @@ pub(crate) fn facts(bill: &Bill) -> String {
     text
 }
 
-/// `For 84% of the time it waited for postgres (process 4711), which was not recorded: …`
+/// `84% waiting for 127.0.0.1:5432 (postgres, pid 4711): iotoll watch 4711.`
 fn waits_for(awaited: &Awaited) -> String {
     let share = percent(awaited.share);
     match &awaited.process {
-        Some(AwaitedProcess { number, name }) => format!(
-            " For {share} of the time one of its threads waited for {name} (process {number}), which was \
-             not recorded: iotoll watch {number}."
+        Some(AwaitedProcess { number, name, address: Some(address) }) => format!(
+            " {share} waiting for {address} ({name}, pid {number}), which was not recorded: iotoll watch \
+             {number}."
+        ),
+        Some(AwaitedProcess { number, name, address: None }) => format!(
+            " {share} waiting for {name} (pid {number}), which was not recorded: iotoll watch {number}."
         ),
         None => format!(
-            " For {share} of the time one of its threads waited for thread {} of another program, which \
-             was not recorded.",
+            " {share} waiting for thread {} of another program, which was not recorded.",
             awaited.thread
         ),
     }

@@ -10,13 +10,14 @@ use super::cost::{Cost, Sum, Whole, took};
 use super::file_class::FileClass;
 use super::folders::{FolderId, Folders, above};
 use super::kind::{KINDS, Kind};
+use super::needless::NeedlessWork;
 use super::order::{InOrder, Interval};
 use super::range::RangeNs;
 use super::requests::Requests;
 use super::uses::Uses;
 use super::{Bill, FileCost, FolderCost, KindCost, SCHEMA, UnseenCount};
 use crate::call::{Call, WORKING_FOLDER};
-use crate::entry::{Entry, Unseen};
+use crate::entry::{Entry, FileKind, Unseen};
 use crate::follow::{Followed, Follower, OpenFile, OpenKind, Place};
 use crate::header::{Header, Mechanism, OverheadNs, Summary};
 use crate::op::Op;
@@ -41,6 +42,15 @@ struct CallGroup {
     folder: FolderId,
 }
 
+/// A bill, and what the rest of it is found in.
+pub(crate) struct Billed {
+    pub(crate) bill: Bill,
+    pub(crate) uses: Uses,
+    /// How many requests were answered.
+    pub(crate) requests: u64,
+    pub(crate) needless: NeedlessWork,
+}
+
 /// What a bill is made from.
 pub(crate) struct BillBuilder {
     header: Header,
@@ -52,6 +62,7 @@ pub(crate) struct BillBuilder {
     kinds: [Sum; KINDS],
     folders: Folders,
     uses: Uses,
+    needless: NeedlessWork,
     unseen: BTreeMap<Unseen, u64>,
     busy: Busy,
     waits: Waits,
@@ -82,6 +93,7 @@ impl BillBuilder {
             kinds: [Sum::default(); KINDS],
             folders: Folders::new(),
             uses: Uses::default(),
+            needless: NeedlessWork::default(),
             unseen: BTreeMap::new(),
             busy: Busy::default(),
             waits: Waits::default(),
@@ -145,6 +157,11 @@ impl BillBuilder {
             Entry::Overhead { overhead_ns, within_ns } => {
                 self.header.measured(*overhead_ns, *within_ns);
             }
+            Entry::File(facts) if facts.kind == FileKind::Missing => {
+                if let Some(path) = self.follower.path(facts.path) {
+                    self.needless.missing(path);
+                }
+            }
             Entry::Path { .. } | Entry::Inherited { .. } | Entry::File(_) | Entry::Lost { .. } => {}
         }
     }
@@ -186,7 +203,9 @@ impl BillBuilder {
                     folder.all.count(call, took, bytes);
                     folder.kinds[kind as usize].count(call, took, bytes);
                 });
-                self.uses.take(call, followed, kind, took.low.midpoint(took.high));
+                let took_ns = took.low.midpoint(took.high);
+                self.uses.take(call, followed, kind, took_ns);
+                self.needless.take(call, followed, kind, took_ns);
             }
             FileClass::Kernel => self.kernel_files.count(call, took, bytes),
             FileClass::Unknown => self.unknown.count(call, took, bytes),
@@ -222,7 +241,7 @@ impl BillBuilder {
 
     /// The bill, as yet without patterns, what they are found in, and how many requests were
     /// answered.
-    pub(crate) fn finish(mut self, summary: Option<&Summary>, lost: u64) -> (Bill, Uses, u64) {
+    pub(crate) fn finish(mut self, summary: Option<&Summary>, lost: u64) -> Billed {
         while let Some(interval) = self.order.pop() {
             self.cover(&interval);
         }
@@ -265,6 +284,7 @@ impl BillBuilder {
             processes: self.processes,
             threads: self.threads,
             calls: self.calls,
+            container: None,
             working_folder: self.working_folder.as_deref().map(text),
             kinds: self.kind_costs(parts),
             folders: self.folder_costs(parts),
@@ -274,11 +294,17 @@ impl BillBuilder {
             kernel_files: self.kernel_files.cost(whole),
             unknown,
             unseen: self.unseen.iter().map(|(kind, count)| unseen(*kind, *count)).collect(),
+            needless: Vec::new(),
             patterns: Vec::new(),
             advice: Vec::new(),
             header: self.header,
         };
-        (bill, self.uses, self.requests.answered())
+        Billed {
+            bill,
+            uses: self.uses,
+            requests: self.requests.answered(),
+            needless: self.needless,
+        }
     }
 
     /// The wall time without the recorder. Its toll was on the way at least as often as the

@@ -13,11 +13,14 @@ mod bound;
 mod busy;
 mod cost;
 mod cover;
+mod elsewhere;
 mod file_class;
 mod folders;
 mod kind;
+mod needless;
 mod order;
 mod range;
+mod ranges;
 mod requests;
 mod unit;
 mod uses;
@@ -25,11 +28,13 @@ mod uses;
 use serde::Serialize;
 
 pub use self::awaited::{Awaited, AwaitedProcess};
-pub(crate) use self::bill_builder::{BillBuilder, text};
+pub(crate) use self::bill_builder::{BillBuilder, Billed, text};
 pub use self::bound::{Bound, Missing};
 pub use self::cost::{Cost, Divided, Wait, WaitedFor};
 pub(crate) use self::folders::above;
+pub use self::elsewhere::Container;
 pub use self::kind::Kind;
+pub use self::needless::{Needless, NeedlessKind};
 pub use self::range::{RangeNs, Share};
 pub use self::unit::{Unit, UnitCost};
 pub(crate) use self::uses::{FileUse, Looks, Uses};
@@ -85,6 +90,9 @@ pub struct Bill {
     pub threads: u64,
     /// How many calls were recorded, also those on no file.
     pub calls: u64,
+    /// The container or other mounts that the program has, where every file is named as it is reached
+    /// from here.
+    pub container: Option<Container>,
     /// The working folder of the first process.
     pub working_folder: Option<String>,
     /// All calls on stored files.
@@ -105,6 +113,9 @@ pub struct Bill {
     pub unknown: Cost,
     /// What the recorder met and could not see into.
     pub unseen: Vec<UnseenCount>,
+    /// Work with files that it could leave out, for 1% of the time or more, the one with the most time
+    /// first.
+    pub needless: Vec<Needless>,
     /// What the program does with its files that may pay to be done another way, the one with
     /// the most time first.
     pub patterns: Vec<Pattern>,
