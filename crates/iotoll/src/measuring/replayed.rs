@@ -17,7 +17,7 @@ const BESIDE: f64 = 1.5;
 
 /// What to say before it begins; nothing where nothing is replayed.
 pub(super) fn foresee(job: &Job) -> Option<String> {
-    let replays: Vec<&Arm> = job.arms.iter().filter(|arm| arm.study == "replay").collect();
+    let replays: Vec<&Arm> = job.arms.iter().filter(|arm| arm.study.name == "replay").collect();
     let once = replays.iter().map(|arm| recorded(arm)).sum::<Option<Duration>>()?;
     if replays.is_empty() {
         return None;
