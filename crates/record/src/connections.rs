@@ -5,8 +5,6 @@ use std::collections::HashSet;
 use std::fs;
 use std::net::{IpAddr, SocketAddr};
 
-use crate::inherited;
-
 /// As proc(5) has them.
 const ESTABLISHED: &str = "01";
 const LISTENS: &str = "0A";
@@ -18,11 +16,11 @@ pub(crate) fn accepted(process: u32) -> HashSet<u64> {
     accepted_in(&tables)
 }
 
-/// Where a process answers: the first of its connections that it accepted, or of its local sockets that
+/// Where a process with these sockets answers: the first of its connections that it accepted, or of its local sockets that
 /// has a name.
-pub(crate) fn address(process: u32) -> Option<String> {
-    let sockets: HashSet<u64> = inherited::sockets(process).collect();
-    let read = |table| fs::read_to_string(format!("/proc/{process}/net/{table}")).unwrap_or_default();
+pub(crate) fn address(process: u32, sockets: &HashSet<u64>) -> Option<String> {
+    let read =
+        |table| fs::read_to_string(format!("/proc/{process}/net/{table}")).unwrap_or_default();
     let tables = ["tcp", "tcp6"].map(read).concat();
     let accepted = accepted_in(&tables);
     let is_own = |inode: &u64| sockets.contains(inode);
@@ -46,9 +44,8 @@ pub(crate) fn address(process: u32) -> Option<String> {
 fn in_words(address: &str) -> Option<String> {
     let (host, port) = address.split_once(':')?;
     let port = u16::from_str_radix(port, 16).ok()?;
-    let words = (0..host.len() / 8).map(|at| {
-        Some(u32::from_str_radix(host.get(at * 8..at * 8 + 8)?, 16).ok()?.to_ne_bytes())
-    });
+    let words = (0..host.len() / 8)
+        .map(|at| Some(u32::from_str_radix(host.get(at * 8..at * 8 + 8)?, 16).ok()?.to_ne_bytes()));
     let bytes = words.collect::<Option<Vec<_>>>()?.concat();
     let host: IpAddr = match <[u8; 4]>::try_from(&*bytes) {
         Ok(four) => four.into(),

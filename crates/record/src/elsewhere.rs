@@ -50,7 +50,8 @@ impl Elsewhere {
             return path.to_owned();
         }
         let through_root = || format!("/proc/{}/root{path}", self.process);
-        let found = self.by_mount(Path::new(path)).and_then(|found| found.to_str().map(str::to_owned));
+        let found =
+            self.by_mount(Path::new(path)).and_then(|found| found.to_str().map(str::to_owned));
         found.filter(|found| is_one_file(found, &through_root())).unwrap_or_else(through_root)
     }
 
@@ -70,7 +71,8 @@ impl Elsewhere {
 /// Whether both are there and the same, or neither can be looked at any more.
 fn is_one_file(one: &str, other: &str) -> bool {
     use std::os::unix::fs::MetadataExt as _;
-    let number = |path: &str| fs::symlink_metadata(path).map(|facts| (facts.dev(), facts.ino())).ok();
+    let number =
+        |path: &str| fs::symlink_metadata(path).map(|facts| (facts.dev(), facts.ino())).ok();
     match (number(one), number(other)) {
         (Some(one), Some(other)) => one == other,
         (_, None) => true,

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use trace::AwaitedProcess;
 
-use crate::connections;
 use crate::process_of::process_of;
+use crate::{connections, inherited};
 
 /// So many are looked at.
 const LOOKED_AT: usize = 256;
@@ -29,5 +29,6 @@ impl Outside {
 
 fn look(thread: u32) -> Option<AwaitedProcess> {
     let (number, name) = process_of(thread)?;
-    Some(AwaitedProcess { number, name, address: connections::address(number) })
+    let sockets = inherited::sockets(number).collect();
+    Some(AwaitedProcess { number, name, address: connections::address(number, &sockets) })
 }

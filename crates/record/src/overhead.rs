@@ -232,7 +232,8 @@ impl Calibration {
         let no_less = |OverheadNs { low, high }| OverheadNs { low: low.max(0), high: high.max(0) };
         let part = |warm: usize, cold: usize| {
             let both = |figure: &dyn Fn(&Turn, usize) -> i64| {
-                let (warm, cold) = (of(&|turn| figure(turn, warm))?, of(&|turn| figure(turn, cold))?);
+                let (warm, cold) =
+                    (of(&|turn| figure(turn, warm))?, of(&|turn| figure(turn, cold))?);
                 Some(OverheadNs { low: warm.low, high: warm.high.max(cold.high) })
             };
             let whole = no_less(both(&|turn, kind| turn.whole[kind])?);

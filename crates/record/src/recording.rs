@@ -22,8 +22,8 @@ use crate::files::{self, Files, ResolvedPath};
 use crate::followed::Followed;
 use crate::inherited::{self, Inherited};
 use crate::kernel_work::{Fault, RingDone};
-use crate::outside::Outside;
 use crate::mapped::{self, Mapped};
+use crate::outside::Outside;
 use crate::raw_call::{Event, Forked, RawCall, Sink, Woken};
 use crate::recorded::Recorded;
 use crate::sample;
@@ -451,10 +451,9 @@ impl<W: Write> Sink for Recording<W> {
             Event::Faulted(fault) => self.faulted(fault),
             Event::RingDone(done) => self.ring_done(done),
             Event::Idle { began_ns, ended_ns } => self.idled(*began_ns, *ended_ns),
-            Event::Overhead { overhead_ns, within_ns } => self.push(&Entry::Overhead {
-                overhead_ns: *overhead_ns,
-                within_ns: *within_ns,
-            }),
+            Event::Overhead { overhead_ns, within_ns } => {
+                self.push(&Entry::Overhead { overhead_ns: *overhead_ns, within_ns: *within_ns })
+            }
         }
     }
 }

@@ -219,14 +219,7 @@ impl Coder {
         let time = self.time_before(call.thread);
         put_difference(out, call.began_ns, *time);
         put(out, call.took_ns);
-        if has(field::WAITED) {
-            put(out, call.waited_ns);
-        }
-        if has(field::WAITS) {
-            put(out, call.queued_ns);
-            put(out, call.locked_ns);
-            put(out, call.piped_ns);
-        }
+        put_waits(out, call, [has(field::WAITED), has(field::WAITS)]);
         *time = call.ended_ns();
     }
 
@@ -331,11 +324,8 @@ impl Coder {
         call.began_ns = take_difference(bytes, time)?;
         call.took_ns = take(bytes)?;
         call.waited_ns = if has(field::WAITED) { take(bytes)? } else { 0 };
-        (call.queued_ns, call.locked_ns, call.piped_ns) = if has(field::WAITS) {
-            (take(bytes)?, take(bytes)?, take(bytes)?)
-        } else {
-            (0, 0, 0)
-        };
+        (call.queued_ns, call.locked_ns, call.piped_ns) =
+            if has(field::WAITS) { (take(bytes)?, take(bytes)?, take(bytes)?) } else { (0, 0, 0) };
         if !call.adds_up() {
             return None;
         }
@@ -343,6 +333,18 @@ impl Coder {
         *self.time_before(thread) = call.ended_ns();
         // A path that was known when it was used before may be forgotten by now.
         [call.path, call.to].iter().flatten().all(|id| paths.get(*id).is_some()).then_some(call)
+    }
+}
+
+/// For how long a call waited, and what of that for what, where the fields are there.
+fn put_waits(out: &mut Vec<u8>, call: &Call, [waited, parts]: [bool; 2]) {
+    if waited {
+        put(out, call.waited_ns);
+    }
+    if parts {
+        for ns in [call.queued_ns, call.locked_ns, call.piped_ns] {
+            put(out, ns);
+        }
     }
 }
 

@@ -83,8 +83,9 @@ mod writer;
 pub use advised::{Advice, Change};
 pub use anonymise::anonymise;
 pub use bill::{
-    Awaited, AwaitedProcess, Bill, Bound, Container, Cost, Divided, FileCost, FolderCost, Kind, KindCost,
-    Missing, Needless, NeedlessKind, RangeNs, SCHEMA, Share, Unit, UnitCost, Wait, WaitedFor, UnseenCount,
+    Awaited, AwaitedProcess, Bill, Bound, Container, Cost, Divided, FileCost, FolderCost, Kind,
+    KindCost, Missing, Needless, NeedlessKind, RangeNs, SCHEMA, Share, Unit, UnitCost, UnseenCount,
+    Wait, WaitedFor,
 };
 pub use build::bill_of;
 pub use call::{Call, HERE, NO_FD, PathId, ROOT_FOLDER, WORKING_FOLDER};

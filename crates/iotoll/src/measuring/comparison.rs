@@ -78,9 +78,7 @@ impl Comparison<'_> {
         // What was made is what counts, and some of it may not have been.
         let Work { job, workloads, needs } = work.without_left_out(&places.plan, self)?;
         places.check_space(&needs)?;
-        if let Some(expected) = replayed::foresee(&job) {
-            output::note(&expected);
-        }
+        replayed::tell(&job);
         let mut session =
             Session::open(&places.facts, places.holders(), &stop_reason, began, job.run_limits)?;
         session.share_with(others, &args.local)?;

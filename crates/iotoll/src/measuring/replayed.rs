@@ -8,6 +8,8 @@ use engine::job::Job;
 use model::arm::Arm;
 use trace::TraceReader;
 
+use crate::terminal::output;
+
 /// Rounds of up to so many arms have each as often as there are arms.
 const BALANCED_MAX: usize = 4;
 /// A verdict takes so many stretches, each of one round at the least.
@@ -15,8 +17,14 @@ const STRETCHES: u32 = 5;
 /// What making the files and warming up take, as a part of a verdict's rounds.
 const BESIDE: f64 = 1.5;
 
-/// What to say before it begins; nothing where nothing is replayed.
-pub(super) fn foresee(job: &Job) -> Option<String> {
+/// Says so before it begins, where anything is replayed.
+pub(super) fn tell(job: &Job) {
+    if let Some(expected) = foresee(job) {
+        output::note(&expected);
+    }
+}
+
+fn foresee(job: &Job) -> Option<String> {
     let replays: Vec<&Arm> = job.arms.iter().filter(|arm| arm.study.name == "replay").collect();
     let once = replays.iter().map(|arm| recorded(arm)).sum::<Option<Duration>>()?;
     if replays.is_empty() {

@@ -39,8 +39,11 @@ impl Kept {
         let folder = store::own_folder(&store::usual_cache(|name| std::env::var_os(name))?).ok()?;
         let mechanism = format!("{:?}", recorder.mechanism()).to_lowercase();
         let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
-        let machine =
-            format!("{} {} {mechanism}", boot.trim(), concat!("iotoll ", env!("CARGO_PKG_VERSION")));
+        let machine = format!(
+            "{} {} {mechanism}",
+            boot.trim(),
+            concat!("iotoll ", env!("CARGO_PKG_VERSION"))
+        );
         Some(Self { file: folder.join(format!("overhead-{mechanism}")), machine })
     }
 

@@ -205,7 +205,10 @@ mod tests {
                 assert!(event(&whole[..length]).is_none(), "{number} {length}");
             }
         }
-        let far = record(PAYLOAD as usize, &[(NUMBER, &LARGE.to_ne_bytes()), (BLOCK_LENGTH, &[0xff, 0xff])]);
+        let far = record(
+            PAYLOAD as usize,
+            &[(NUMBER, &LARGE.to_ne_bytes()), (BLOCK_LENGTH, &[0xff, 0xff])],
+        );
         assert!(event(&far).is_none());
     }
 }

@@ -115,8 +115,7 @@ impl Ebpf {
         };
         let (observers, switch) = Observers::load(&btf, &maps, &places)?;
         let others = programs::all(&maps, &places).into_iter().map(load);
-        let mut programs =
-            iter::once(Ok(switch)).chain(others).collect::<io::Result<Vec<_>>>()?;
+        let mut programs = iter::once(Ok(switch)).chain(others).collect::<io::Result<Vec<_>>>()?;
         let waking = load(programs::waking(&maps, &places));
         let sees_wakers = waking.is_ok();
         programs.extend(waking);

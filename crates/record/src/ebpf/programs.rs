@@ -342,7 +342,8 @@ mod tests {
             let lines = lines.map(|(at, instruction)| format!("{at:4}: {instruction}\n"));
             format!("{name} at {tracepoint}\n{}", lines.collect::<String>())
         };
-        let programs = all(&maps, &places).into_iter().chain([waking(&maps, &places)]).chain(switches);
+        let programs =
+            all(&maps, &places).into_iter().chain([waking(&maps, &places)]).chain(switches);
         let listings = programs.map(listing).collect::<Vec<_>>().join("\n");
         insta::assert_snapshot!("programs", listings);
     }

@@ -31,8 +31,10 @@ pub fn bill(bill: &Bill, full: bool, width: Width) -> String {
     let tables = tables::all(bill, full, width);
     let needless = needless::all(bill, full, width);
     let beside = beside::all(bill, full, width);
-    let taken: usize =
-        [&opening, &facts, &tables, &needless, &beside].map(|text| text.lines().count()).iter().sum();
+    let taken: usize = [&opening, &facts, &tables, &needless, &beside]
+        .map(|text| text.lines().count())
+        .iter()
+        .sum();
     let room = if full { usize::MAX } else { LINES.saturating_sub(taken) };
     // Patterns and advice share what is left; each has its first in any case.
     let patterns = patterns::all(bill, room, width);

@@ -1,7 +1,8 @@
 //! What a bill begins with: the whole of it in a sentence, and what was recorded.
 
 use trace::{
-    Awaited, AwaitedProcess, Bill, Cost, Kind, KindCost, Mechanism, Missing, RangeNs, Unit, UnitCost, Wait, WaitedFor,
+    Awaited, AwaitedProcess, Bill, Cost, Kind, KindCost, Mechanism, Missing, RangeNs, Unit,
+    UnitCost, Wait, WaitedFor,
 };
 use units::{count, counted, percent, rough_size, time};
 

@@ -8,7 +8,7 @@ use super::bound::{Bound, Sight, Waits};
 use super::busy::Busy;
 use super::cost::{Cost, Sum, Whole, took};
 use super::file_class::FileClass;
-use super::folders::{FolderId, Folders, above};
+use super::folders::{FolderId, Folders, above, text};
 use super::kind::{KINDS, Kind};
 use super::needless::NeedlessWork;
 use super::order::{InOrder, Interval};
@@ -412,11 +412,6 @@ fn written_to(call: &Call, followed: &mut Followed) -> Option<Kind> {
 
 fn unseen(kind: Unseen, count: u64) -> UnseenCount {
     UnseenCount { kind, count }
-}
-
-/// A path as text. What is no UTF-8 is replaced.
-pub(crate) fn text(path: impl AsRef<[u8]>) -> String {
-    String::from_utf8_lossy(path.as_ref()).into_owned()
 }
 
 /// What a call read and wrote.

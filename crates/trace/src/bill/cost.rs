@@ -98,7 +98,8 @@ impl WaitedFor {
     }
 
     fn count(&mut self, call: &Call) {
-        let for_others = call.queued_ns.saturating_add(call.locked_ns).saturating_add(call.piped_ns);
+        let for_others =
+            call.queued_ns.saturating_add(call.locked_ns).saturating_add(call.piped_ns);
         for (sum, ns) in [
             (&mut self.device_ns, call.waited_ns.saturating_sub(for_others)),
             (&mut self.lock_ns, call.locked_ns),
@@ -213,13 +214,12 @@ impl Sum {
     pub(crate) fn cost(&self, whole: Whole) -> Cost {
         let once_ns = self.cover.total();
         let processor_share = whole.processor_ns.map(|all| Share::of(self.processor_ns, all));
-        let divided =
-            Divided {
-                processor_ns: self.processor_ns,
-                waited_ns: self.waited_ns,
-                waited_for: whole.divides_waits.then_some(self.waited_for),
-                processor_share,
-            };
+        let divided = Divided {
+            processor_ns: self.processor_ns,
+            waited_ns: self.waited_ns,
+            waited_for: whole.divides_waits.then_some(self.waited_for),
+            processor_share,
+        };
         let busy_share = Share::of(once_ns, whole.busy_ns);
         Cost {
             calls: self.calls,

@@ -28,11 +28,11 @@ mod uses;
 use serde::Serialize;
 
 pub use self::awaited::{Awaited, AwaitedProcess};
-pub(crate) use self::bill_builder::{BillBuilder, Billed, text};
+pub(crate) use self::bill_builder::{BillBuilder, Billed};
 pub use self::bound::{Bound, Missing};
 pub use self::cost::{Cost, Divided, Wait, WaitedFor};
-pub(crate) use self::folders::above;
 pub use self::elsewhere::Container;
+pub(crate) use self::folders::{above, text};
 pub use self::kind::Kind;
 pub use self::needless::{Needless, NeedlessKind};
 pub use self::range::{RangeNs, Share};

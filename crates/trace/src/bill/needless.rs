@@ -8,10 +8,10 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::folders::above;
+use super::Bill;
+use super::folders::{above, text};
 use super::kind::Kind;
 use super::ranges::Ranges;
-use super::{Bill, text};
 use crate::call::Call;
 use crate::flags::{O_CREAT, O_EXCL, O_TRUNC};
 use crate::follow::{Followed, Place};

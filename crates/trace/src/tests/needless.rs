@@ -38,7 +38,8 @@ fn files_that_are_made_and_removed_are_scratch() {
     let one = of(&found, NeedlessKind::Scratch).unwrap();
     assert_eq!((&*one.folder, one.times, one.bytes, one.alone), ("/srv/build", 3, 3000, true));
     assert_eq!(one.summed_ns / MS, 3 * (10 + 20 + 1 + 1));
-    let folders: Vec<_> = found.scratch_folders().map(|(folder, _, alone)| (folder, alone)).collect();
+    let folders: Vec<_> =
+        found.scratch_folders().map(|(folder, _, alone)| (folder, alone)).collect();
     assert_eq!(folders, [("/srv/build", true)]);
     let synced = of(&found, NeedlessKind::SyncedThenRemoved).unwrap();
     assert_eq!((synced.times, synced.summed_ns / MS), (3, 60));
@@ -94,7 +95,8 @@ fn parts_add_up_to_the_whole() {
     for _ in 0..10 {
         let began_ns = planted.now_ns;
         for (thread, op, fd, took_ms) in [(1, Op::Fsync, 3, 30), (2, Op::Write, 4, 25)] {
-            planted.call(thread, op, took_ms * MS, |call| (call.fd, call.began_ns) = (fd, began_ns));
+            planted
+                .call(thread, op, took_ms * MS, |call| (call.fd, call.began_ns) = (fd, began_ns));
         }
         planted.think(2 * MS);
     }

@@ -5,7 +5,8 @@ use proptest::prelude::*;
 use super::entries;
 use crate::planted::header;
 use crate::{
-    Call, Entry, Error, FileFacts, FileKind, Op, PathId, Summary, TraceReader, TraceWriter, Unseen, OverheadNs,
+    Call, Entry, Error, FileFacts, FileKind, Op, OverheadNs, PathId, Summary, TraceReader,
+    TraceWriter, Unseen,
 };
 
 const SUMMARY: Summary = Summary { wall_ns: 1, user_ns: 2, system_ns: u64::MAX, status: Some(-1) };

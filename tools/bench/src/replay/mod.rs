@@ -115,7 +115,9 @@ struct Measured {
 /// What moving really saves, beside what was said of it.
 fn table(rows: &[Row]) {
     let percent = |share: f64| format!("{:.0}%", share * 100.0);
-    println!("| program | moving saves | replays say | at most | replayed on disk | bound holds | replay holds |");
+    println!(
+        "| program | moving saves | replays say | at most | replayed on disk | bound holds | replay holds |"
+    );
     println!("| --- | --- | --- | --- | --- | --- | --- |");
     let yes = |is: bool| if is { "yes" } else { "no" };
     for row in rows {
