@@ -14,4 +14,4 @@ pub(crate) const COLD_BYTES: usize = 64 << 10;
 /// Of so many calls one is timed that way.
 pub(crate) const COLD_PART: u32 = 5;
 /// So many rounds are timed each time: short ones, most of which nothing interrupts.
-pub(crate) const ROUNDS: usize = 20;
+pub(crate) const ROUNDS: usize = 10;

@@ -75,12 +75,11 @@ fn bound(bill: &Bill) -> String {
 
 /// Why nobody knows how much could be saved.
 fn unknown(bill: &Bill) -> String {
-    let reasons: Vec<&str> = bill.bound.missing.iter().map(|what| reason(*what)).collect();
-    let reasons = match reasons.split_last() {
-        Some((last, [])) => (*last).to_owned(),
-        Some((last, others)) => format!("{} and {last}", others.join(", ")),
-        None => return String::new(),
-    };
+    let reasons = bill.bound.missing.iter().map(|what| reason(*what).to_owned());
+    let reasons = listed(&reasons.collect::<Vec<_>>());
+    if reasons.is_empty() {
+        return String::new();
+    }
     format!("How much more is not known, because {reasons} could not be seen.")
 }
 
@@ -224,16 +223,21 @@ fn divided(files: &Cost) -> String {
             percent(waited / all)
         );
     };
-    let parts = waits(waited_for, all);
-    let waiting = match parts.split_last() {
-        None => "none of it is waiting".to_owned(),
-        Some((last, [])) => format!("{last} is waiting"),
-        Some((last, others)) => format!("{} and {last} is waiting", others.join(", ")),
-    };
-    format!(" Of the time in file calls, {processor} is processor time, and {waiting}.")
+    let parts =
+        [format!("{processor} is processor time")].into_iter().chain(waits(waited_for, all));
+    format!(" Of the time in file calls, {}.", listed(&parts.collect::<Vec<_>>()))
 }
 
-/// `60% for a device`, the longest first.
+/// `a, b and c`
+fn listed(parts: &[String]) -> String {
+    match parts.split_last() {
+        Some((last, [])) => last.clone(),
+        Some((last, others)) => format!("{} and {last}", others.join(", ")),
+        None => String::new(),
+    }
+}
+
+/// `60% is waiting for a device`, the longest first.
 fn waits(waited_for: WaitedFor, all: f64) -> Vec<String> {
     let mut parts = waited_for.all().map(|(wait, ns)| (ns as f64 / all, wait)).to_vec();
     parts.retain(|(part, _)| *part >= NAMED);
@@ -245,7 +249,7 @@ fn waits(waited_for: WaitedFor, all: f64) -> Vec<String> {
             Wait::Pipe => "a pipe or socket",
             Wait::Processor => "a processor",
         };
-        format!("{} for {what}", percent(part))
+        format!("{} is waiting for {what}", percent(part))
     };
     parts.into_iter().map(name).collect()
 }
