@@ -1,6 +1,6 @@
 //! Processes outside of a recording that end its waits: looked at while they are there.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use trace::AwaitedProcess;
 
@@ -29,6 +29,6 @@ impl Outside {
 
 fn look(thread: u32) -> Option<AwaitedProcess> {
     let (number, name) = process_of(thread)?;
-    let sockets = inherited::sockets(number).collect();
+    let sockets = inherited::sockets(number).collect::<HashSet<u64>>();
     Some(AwaitedProcess { number, name, address: connections::address(number, &sockets) })
 }
