@@ -101,8 +101,17 @@ fn constants() -> String {
 
 /// What the program for calibrating times.
 fn timed() -> String {
-    let (bytes, rounds, named) = (timing::CALL_BYTES, timing::ROUNDS, timing::NAMED);
-    format!("#define CALL_BYTES {bytes}\n#define ROUNDS {rounds}\n#define NAMED \"{named}\"\n")
+    let numbers = [
+        ("CALL_BYTES", timing::CALL_BYTES as u64),
+        ("ROUNDS", timing::ROUNDS as u64),
+        ("COLD_OFFSET", timing::COLD_OFFSET),
+        ("COLD_BYTES", timing::COLD_BYTES as u64),
+        ("COLD_PART", timing::COLD_PART.into()),
+    ];
+    let number = |(name, value): (&str, u64)| format!("#define {name} {value}\n");
+    let text = |(name, text): (&str, &str)| format!("#define {name} \"{text}\"\n");
+    let texts = [("NAMED", timing::NAMED), ("COLD_NAMED", timing::COLD_NAMED)];
+    numbers.into_iter().map(number).chain(texts.into_iter().map(text)).collect()
 }
 
 /// What has to hold where the library has defined its structures, and may have defined a

@@ -8,7 +8,7 @@ use std::fs::File;
 use std::process::Command;
 
 use iotoll_record::trace::TraceWriter;
-use iotoll_record::{Recorder, time_calls};
+use iotoll_record::{Calibration, Recorder, time_calls};
 
 /// With this word the program makes the calls that the recorder is calibrated by.
 const TIME_CALLS: &str = "--time-calls";
@@ -25,11 +25,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     command.args(words);
     let mut recorder = Recorder::new(None, Some(&command))?;
     let this = env::current_exe()?;
-    recorder.calibrate(|calls| {
+    let timing = |calls: u32| {
         let mut timing = Command::new(&this);
         timing.args([TIME_CALLS, &calls.to_string()]);
         timing
-    })?;
+    };
+    recorder.calibrate(timing, &mut Calibration::default())?;
     let trace = TraceWriter::new(File::create(first)?, &recorder.header(&program, false))?;
     let outcome = recorder.record(&mut command, trace, |_| {})?;
     println!("{} calls by {:?}", outcome.calls, recorder.mechanism());

@@ -2,7 +2,7 @@
 //! behind those of a large record what its arguments point to.
 
 use crate::bytes::{eight, four, text, two};
-use crate::raw_call::RawCall;
+use crate::raw_call::{RawCall, RawWaits};
 use crate::shared::IS_LARGE;
 
 /// So many arguments a record has that is not large.
@@ -34,7 +34,7 @@ impl CallRecord {
             number: number & !IS_LARGE,
             began_ns: eight(bytes, self.began)?,
             ended_ns: eight(bytes, self.ended)?,
-            waited_ns: 0,
+            waits: RawWaits::default(),
             arguments: [0; 6],
             result: eight(bytes, self.result)?.cast_signed(),
             path: None,

@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
 
-use trace::WORKING_FOLDER;
+use trace::{ROOT_FOLDER, WORKING_FOLDER};
 
 use crate::connections;
 
@@ -24,6 +24,9 @@ pub(crate) fn of_process(process: u32) -> Vec<Inherited> {
     };
     let folder =
         link("cwd").map(|path| Inherited { fd: WORKING_FOLDER, path, flags: 0, offset: 0 });
+    // After chroot(2); in another namespace, it is its own `/`.
+    let root = link("root").filter(|path| path != b"/");
+    let root = root.map(|path| Inherited { fd: ROOT_FOLDER, path, flags: 0, offset: 0 });
     let mut numbers = numbers_in(&format!("/proc/{process}/fd"));
     numbers.sort_unstable();
     let accepted = connections::accepted(process);
@@ -36,7 +39,16 @@ pub(crate) fn of_process(process: u32) -> Vec<Inherited> {
         let (flags, offset) = flags_and_position(&info)?;
         Some(Inherited { fd: fd as i32, path, flags, offset })
     });
-    folder.into_iter().chain(descriptors).collect()
+    folder.into_iter().chain(root).chain(descriptors).collect()
+}
+
+/// The inodes of a process's sockets.
+pub(crate) fn sockets(process: u32) -> impl Iterator<Item = u64> {
+    let folder = format!("/proc/{process}/fd");
+    numbers_in(&folder).into_iter().filter_map(move |fd| {
+        let target = fs::read_link(format!("{folder}/{fd}")).ok()?;
+        socket_inode(target.as_os_str().as_bytes())
+    })
 }
 
 /// The inode of what a descriptor stands for, where that is a socket.
@@ -55,8 +67,7 @@ pub(crate) fn threads(process: u32) -> Vec<u32> {
 /// Whether a process has other mounts than this one: its paths may mean other files.
 pub(crate) fn has_other_mounts(process: u32) -> bool {
     let mounts = |process: &str| fs::read_link(format!("/proc/{process}/ns/mnt")).ok();
-    let root = fs::read_link(format!("/proc/{process}/root"));
-    mounts(&process.to_string()) != mounts("self") || root.is_ok_and(|root| root.as_os_str() != "/")
+    mounts(&process.to_string()) != mounts("self")
 }
 
 /// Whether one of a process's threads is on a processor, or waits for one.

@@ -53,12 +53,14 @@ mod bytes;
 mod call_record;
 mod connections;
 mod ebpf;
+mod elsewhere;
 mod error;
 mod files;
 mod followed;
 mod inherited;
 mod kernel_work;
 mod mapped;
+mod outside;
 mod overhead;
 mod pace;
 mod preload;
@@ -77,11 +79,11 @@ mod table;
 mod timing;
 mod wanted;
 
+pub use elsewhere::Elsewhere;
 pub use error::Error;
-pub use overhead::{Overhead, time_calls};
+pub use overhead::{Calibration, Overhead, time_calls};
 #[cfg(feature = "fuzz")]
 pub use preload::fuzz;
-pub use process_of::process_of;
 pub use recorded::Recorded;
 pub use recorder::{PassedOver, Recorder};
 

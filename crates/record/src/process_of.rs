@@ -3,7 +3,7 @@
 use std::fs;
 
 /// The number of a thread's process, and its name; none where it has ended.
-pub fn process_of(thread: u32) -> Option<(u32, String)> {
+pub(crate) fn process_of(thread: u32) -> Option<(u32, String)> {
     let status = fs::read_to_string(format!("/proc/{thread}/status")).ok()?;
     let field = |name: &str| status.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
     let process: u32 = field("Tgid:")?.parse().ok()?;

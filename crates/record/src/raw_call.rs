@@ -2,7 +2,7 @@
 
 use std::io;
 
-use trace::{Call, HERE, NO_FD, Op, PathId, Unseen, WORKING_FOLDER};
+use trace::{Call, HERE, NO_FD, Op, OverheadNs, PathId, Unseen, WORKING_FOLDER};
 
 use crate::bytes::eight;
 use crate::kernel_work::{Fault, RingDone};
@@ -46,6 +46,11 @@ pub(crate) enum Event<'a> {
         began_ns: u64,
         ended_ns: u64,
     },
+    /// What it costs to record from now on: for each call, and what of that falls within its time.
+    Overhead {
+        overhead_ns: OverheadNs,
+        within_ns: OverheadNs,
+    },
 }
 
 /// A new thread or process.
@@ -77,8 +82,8 @@ pub(crate) struct RawCall<'a> {
     pub(crate) number: u32,
     pub(crate) began_ns: u64,
     pub(crate) ended_ns: u64,
-    /// For how much of that the thread was off the processor; 0 where nobody saw it.
-    pub(crate) waited_ns: u64,
+    /// For how much of that the thread was off the processor.
+    pub(crate) waits: RawWaits,
     pub(crate) arguments: [u64; 6],
     pub(crate) result: i64,
     /// Without its last byte, which is 0; none where it could not be read.
@@ -88,6 +93,36 @@ pub(crate) struct RawCall<'a> {
     pub(crate) block: &'a [u8],
     /// How many system calls of the thread went through a signal since the last one, this included.
     pub(crate) dispatched: u32,
+}
+
+/// For how long a thread was off the processor within a call; 0 where nobody saw it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct RawWaits {
+    pub(crate) all_ns: u64,
+    /// What of that it was ready to run.
+    pub(crate) queued_ns: u64,
+    /// What of that it waited for a lock within the kernel.
+    pub(crate) locked_ns: u64,
+    /// What of that it slept until something happened that may never happen.
+    pub(crate) slept_ns: u64,
+}
+
+impl RawWaits {
+    /// As they stand in the trace: what a call sleeps for follows from what it is.
+    fn put(self, call: &mut Call) {
+        call.waited_ns = self.all_ns.min(call.took_ns);
+        call.queued_ns = self.queued_ns.min(call.waited_ns);
+        let mut slept_ns = [self.locked_ns, 0];
+        match call.op {
+            Op::Lock | Op::Flock => slept_ns[0] = self.locked_ns.saturating_add(self.slept_ns),
+            Op::Sendfile | Op::Splice => slept_ns[1] = self.slept_ns,
+            // Of a file, it is a file server that answers.
+            _ => {}
+        }
+        let rest_ns = call.waited_ns - call.queued_ns;
+        call.locked_ns = slept_ns[0].min(rest_ns);
+        call.piped_ns = slept_ns[1].min(rest_ns - call.locked_ns);
+    }
 }
 
 impl RawCall<'_> {
@@ -107,7 +142,7 @@ impl RawCall<'_> {
         let mut call = Call::new(self.thread, op);
         call.began_ns = self.began_ns.saturating_sub(origin_ns);
         call.took_ns = self.ended_ns.saturating_sub(self.began_ns);
-        call.waited_ns = self.waited_ns.min(call.took_ns);
+        self.waits.put(&mut call);
         call.dispatched = self.dispatched;
         call.result = returned(self.result);
         (call.path, call.to) = (path, to);
@@ -252,13 +287,14 @@ mod tests {
     fn raw_call(number: libc::c_long, arguments: [u64; 6], result: i64) -> RawCall<'static> {
         let (path, to, block) = (None, None, &[][..]);
         let number = number as u32;
-        let (began_ns, ended_ns, waited_ns) = (120, 150, 20);
+        let (began_ns, ended_ns) = (120, 150);
+        let waits = RawWaits { all_ns: 20, queued_ns: 5, locked_ns: 0, slept_ns: 9 };
         RawCall {
             thread: 7,
             number,
             began_ns,
             ended_ns,
-            waited_ns,
+            waits,
             arguments,
             result,
             path,

@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::io::{self, Read as _, Write};
 use std::os::unix::ffi::OsStringExt as _;
 use std::process::{Command, Stdio};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use host::process::Stat;
 use host::root::Root;
@@ -17,7 +17,7 @@ use trace::{Header, Mechanism, OverheadNs, Sees, TraceWriter};
 use crate::ebpf::Ebpf;
 use crate::error::{Error, while_};
 use crate::followed::Followed;
-use crate::overhead::{Overhead, Round, Took, Turns, read_rounds};
+use crate::overhead::{Calibration, Overhead, Round, Took, read_rounds};
 use crate::preload::Preload;
 use crate::privileges::{file_of, gives_rights, may_trace_them};
 use crate::ptrace;
@@ -27,9 +27,10 @@ use crate::recording::{Recording, name_of};
 use crate::start::Held;
 
 const TIMING: &str = "measuring what it costs";
-/// The calls are timed so often without a recorder and with it, in turns: a machine is faster at one
-/// moment than at the next.
-const TURNS: usize = 8;
+/// The calls are timed without a recorder and with it, in turns: a machine is faster at one moment
+/// than at the next. So long, and once at the least: nobody waits for a recording to begin, and turns
+/// are kept for the next one.
+const TIMING_MAX: Duration = Duration::from_millis(40);
 
 /// Records.
 pub struct Recorder {
@@ -112,29 +113,42 @@ impl Recorder {
     /// Finds out what recording costs here, by a command that has a number of calls timed
     /// ([`time_calls`](crate::time_calls)) and prints what came of it. A preloaded library is
     /// calibrated by a program that comes with it instead: the command may be a static program.
-    pub fn calibrate(&mut self, timing: impl Fn(u32) -> Command) -> Result<(), Error> {
+    /// What is found is added to what earlier recordings on this machine by this mechanism found.
+    pub fn calibrate(
+        &mut self,
+        timing: impl Fn(u32) -> Command,
+        kept: &mut Calibration,
+    ) -> Result<(), Error> {
         if let Means::Preload(_) = self.means {
             let program = Preload::timing_program().map_err(while_(TIMING))?;
-            return self.calibrate_by(|calls| program.command(calls));
+            return self.calibrate_by(|calls| program.command(calls), kept);
         }
-        self.calibrate_by(timing)
+        self.calibrate_by(timing, kept)
     }
 
-    fn calibrate_by(&mut self, timing: impl Fn(u32) -> Command) -> Result<(), Error> {
+    fn calibrate_by(
+        &mut self,
+        timing: impl Fn(u32) -> Command,
+        kept: &mut Calibration,
+    ) -> Result<(), Error> {
         let calls = match self.means {
             Means::Ebpf(_) | Means::Preload(_) => 100,
-            Means::Ptrace => 5,
+            Means::Ptrace => 1,
         };
-        let mut turns = Turns::after(&self.bare(timing(calls))?);
-        for _ in 0..TURNS {
+        let began = Instant::now();
+        let mut before = self.bare(timing(calls))?;
+        loop {
             let mut took = Took::default();
             let recorded = self.timed(timing(calls), &mut took)?;
-            let bare = self.bare(timing(calls))?;
-            turns = turns.and_then(|mut turns| turns.add(&recorded, took, &bare).map(|()| turns));
+            let after = self.bare(timing(calls))?;
+            kept.add(&before, &recorded, took, &after);
+            before = after;
+            if began.elapsed() > TIMING_MAX {
+                break;
+            }
         }
-        let found = turns.and_then(Turns::overhead);
         let nothing = || io::Error::other("nothing came of it");
-        self.overhead = found.ok_or_else(nothing).map_err(while_(TIMING))?;
+        self.overhead = kept.overhead().ok_or_else(nothing).map_err(while_(TIMING))?;
         if let Means::Ebpf(ebpf) = &mut self.means {
             self.sees = ebpf.observe();
         }
@@ -195,6 +209,7 @@ impl Recorder {
             sees_waiting: matches!(self.means, Means::Ebpf(_)),
             sees: self.sees,
             operations: None,
+            divides_waits: matches!(&self.means, Means::Ebpf(ebpf) if ebpf.sees_wakers),
             sees_wakers: matches!(&self.means, Means::Ebpf(ebpf) if ebpf.sees_wakers),
             overhead_ns: OverheadNs::default(),
             overhead_within_ns: OverheadNs::default(),

@@ -23,6 +23,7 @@ use crate::followed::Followed;
 use crate::inherited::{self, Inherited};
 use crate::kernel_work::{Fault, RingDone};
 use crate::mapped::{self, Mapped};
+use crate::outside::Outside;
 use crate::raw_call::{Event, Forked, RawCall, Sink, Woken};
 use crate::recorded::Recorded;
 use crate::sample;
@@ -62,6 +63,7 @@ pub(crate) struct Recording<W: Write> {
     /// Files of whose contents a sample is compressed at the end.
     samples: Vec<(PathBuf, FileFacts)>,
     mapped: Mapped,
+    outside: Outside,
     /// What is seen beside calls.
     sees: Sees,
 }
@@ -87,6 +89,7 @@ impl<W: Write> Recording<W> {
             lost: 0,
             samples: Vec::new(),
             mapped: Mapped::new(),
+            outside: Outside::default(),
             sees,
         }
     }
@@ -150,6 +153,7 @@ impl<W: Write> Recording<W> {
             lost: self.lost,
             left_running: self.living.iter().filter(|process| is_alive(**process)).count(),
             written_bytes,
+            outside: self.outside.found(),
             cut: cut.or_else(|| finish(self.trace)),
             summary,
         }
@@ -379,6 +383,9 @@ impl<W: Write> Recording<W> {
         if self.becoming.is_some() || table::wakes_nobody(woken.call) {
             return Ok(());
         }
+        if self.follower.process(woken.by).is_none() {
+            self.outside.meet(woken.by);
+        }
         self.push(&Entry::Woken {
             at_ns: woken.at_ns.saturating_sub(self.origin_ns),
             thread: woken.thread,
@@ -444,6 +451,9 @@ impl<W: Write> Sink for Recording<W> {
             Event::Faulted(fault) => self.faulted(fault),
             Event::RingDone(done) => self.ring_done(done),
             Event::Idle { began_ns, ended_ns } => self.idled(*began_ns, *ended_ns),
+            Event::Overhead { overhead_ns, within_ns } => {
+                self.push(&Entry::Overhead { overhead_ns: *overhead_ns, within_ns: *within_ns })
+            }
         }
     }
 }

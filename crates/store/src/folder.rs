@@ -30,6 +30,17 @@ pub fn usual(variable: impl Fn(&str) -> Option<OsString>) -> Result<PathBuf, Err
         .ok_or(Error::NoHome)
 }
 
+/// Where is kept what can be found out again: `$IOTOLL_DIR/cache`, else `$XDG_CACHE_HOME/iotoll`,
+/// else `~/.cache/iotoll`.
+pub fn usual_cache(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
+    let given = |name| variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let absolute = |name| given(name).filter(|path: &PathBuf| path.is_absolute());
+    given("IOTOLL_DIR")
+        .map(|folder| folder.join("cache"))
+        .or_else(|| Some(absolute("XDG_CACHE_HOME")?.join("iotoll")))
+        .or_else(|| Some(absolute("HOME")?.join(".cache/iotoll")))
+}
+
 /// The folder without links, made where it lacks with those above it.
 pub(crate) fn make(folder: &Path) -> Result<PathBuf, Error> {
     let folder = std::path::absolute(folder).map_err(Error::io(folder, "finding it"))?;

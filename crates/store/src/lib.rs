@@ -37,7 +37,7 @@ mod summary;
 
 pub use analysed::Analysed;
 pub use error::Error;
-pub use folder::usual;
+pub use folder::{usual, usual_cache};
 pub use narrowed::Narrowed;
 pub use recording::Recording;
 pub use saved::{Content, Entry, Kind, State, Summary, is_name};

@@ -46,15 +46,6 @@ pub fn raise(signal: i32, flag: &Arc<AtomicBool>) -> io::Result<()> {
     Ok(())
 }
 
-/// Has these signals do nothing; a program that is started from here is ended by them as ever.
-pub fn survive(signals: impl IntoIterator<Item = i32>) -> io::Result<()> {
-    for signal in signals {
-        // SAFETY: the handler does nothing.
-        unsafe { low_level::register(signal, || {}) }?;
-    }
-    Ok(())
-}
-
 /// Has a signal interrupt what waits when it comes, and do nothing else.
 pub fn interrupt_waits(signal: i32) -> io::Result<()> {
     extern "C" fn nothing(_: libc::c_int) {}
@@ -88,6 +79,28 @@ pub fn pass_on(signals: impl IntoIterator<Item = i32>, process: &Arc<AtomicI32>)
         };
         // SAFETY: it reads an atomic and makes one system call.
         unsafe { low_level::register(signal, action) }?;
+    }
+    Ok(())
+}
+
+/// Has a process be sent each of these signals that another process sent to this one, once its number
+/// is not 0. Those of a terminal, which reach both, do nothing. One that is ignored already stays so.
+pub fn pass_on_sent(
+    signals: impl IntoIterator<Item = i32>,
+    process: &Arc<AtomicI32>,
+) -> io::Result<()> {
+    for signal in signals.into_iter().filter(|signal| !is_ignored(*signal)) {
+        let process = Arc::clone(process);
+        let action = move |info: &libc::siginfo_t| {
+            let process = process.load(Ordering::SeqCst);
+            // What a process sends has a code that is not positive (sigaction(2)).
+            if process > 0 && info.si_code <= 0 {
+                // SAFETY: kill(2) may be called in a signal handler (signal-safety(7)).
+                unsafe { libc::kill(process, signal) };
+            }
+        };
+        // SAFETY: it reads an atomic and makes one system call.
+        unsafe { signal_hook_registry::register_sigaction(signal, action) }?;
     }
     Ok(())
 }

@@ -102,7 +102,8 @@ impl<W: Write> Copy<W> {
             | Entry::Woken { .. }
             | Entry::Unseen { .. }
             | Entry::Lost { .. }
-            | Entry::Idle { .. }) => other,
+            | Entry::Idle { .. }
+            | Entry::Overhead { .. }) => other,
         };
         self.writer.push(&entry)
     }

@@ -3,7 +3,7 @@
 use std::io::Read;
 
 use crate::advice;
-use crate::bill::{Bill, BillBuilder, UnitCost};
+use crate::bill::{Bill, BillBuilder, Billed, UnitCost};
 use crate::error::Error;
 use crate::pattern::CommandOf;
 use crate::patterns;
@@ -17,7 +17,9 @@ pub fn bill_of<R: Read>(reader: &mut TraceReader<R>, command_of: CommandOf) -> R
     while let Some(entry) = reader.next_entry()? {
         bill_builder.take(&entry);
     }
-    let (mut bill, uses, requests) = bill_builder.finish(reader.summary(), reader.lost());
+    let Billed { mut bill, uses, requests, needless } =
+        bill_builder.finish(reader.summary(), reader.lost());
+    bill.needless = needless.found(&bill, patterns::WORTH_TELLING);
     bill.patterns = patterns::find(&bill, &uses, command_of);
     bill.advice = advice::find(&bill, &uses);
     bill.unit = UnitCost::of(&bill, requests);

@@ -6,6 +6,8 @@ use crate::op::Op;
 pub const NO_FD: i32 = -1;
 /// In place of a descriptor: the working folder (`AT_FDCWD`).
 pub const WORKING_FOLDER: i32 = -100;
+/// In place of a descriptor: the folder that is the process's root.
+pub const ROOT_FOLDER: i32 = -101;
 /// In place of an offset: the descriptor's current position.
 pub const HERE: i64 = -1;
 
@@ -34,6 +36,14 @@ pub struct Call {
     /// or for a processor that others had. 0 where nobody saw it
     /// ([`Header::sees_waiting`](crate::Header::sees_waiting)).
     pub waited_ns: u64,
+    /// What of that it was ready to run and others had the processor; like those below, 0 where
+    /// waiting was not told apart ([`Header::divides_waits`](crate::Header::divides_waits)).
+    pub queued_ns: u64,
+    /// What of that it waited for a lock that another thread had.
+    pub locked_ns: u64,
+    /// What of that it waited for the other end of a pipe or socket, by a call that moves bytes
+    /// between that and a file. The rest of `waited_ns` it waited for a device.
+    pub piped_ns: u64,
     /// How many system calls of the thread, of any kind, took the recorder's slower way since its
     /// last entry, this one included ([`Header::dispatch_ns`](crate::Header::dispatch_ns)).
     pub dispatched: u32,
@@ -68,6 +78,9 @@ impl Call {
             began_ns: 0,
             took_ns: 0,
             waited_ns: 0,
+            queued_ns: 0,
+            locked_ns: 0,
+            piped_ns: 0,
             dispatched: 0,
             op,
             fd: NO_FD,
@@ -85,6 +98,13 @@ impl Call {
     /// When it ended, since the recording began.
     pub const fn ended_ns(&self) -> u64 {
         self.began_ns.saturating_add(self.took_ns)
+    }
+
+    /// Whether the parts of its time are within it.
+    pub(crate) const fn adds_up(&self) -> bool {
+        let for_others = self.locked_ns.saturating_add(self.piped_ns);
+        let parts = self.queued_ns.saturating_add(for_others);
+        parts <= self.waited_ns && self.waited_ns <= self.took_ns
     }
 
     /// Whether the kernel refused it.

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use crate::call::{Call, HERE, PathId};
 use crate::entry::{Entry, FileFacts, FileKind, Unseen};
+use crate::header::OverheadNs;
 use crate::op::Op;
 use crate::paths::{self, Paths};
 use crate::varint::{put, put_difference, take, take_difference};
@@ -25,6 +26,7 @@ const UNSEEN: u8 = 134;
 const LOST: u8 = 135;
 const IDLE: u8 = 144;
 const WOKEN: u8 = 136;
+const OVERHEAD: u8 = 137;
 
 /// The fields of a call that may follow, the frequent ones first.
 mod field {
@@ -40,7 +42,8 @@ mod field {
     pub(super) const MODE: u64 = 1 << 9;
     pub(super) const WAITED: u64 = 1 << 10;
     pub(super) const DISPATCHED: u64 = 1 << 11;
-    pub(super) const ALL: u64 = (1 << 12) - 1;
+    pub(super) const WAITS: u64 = 1 << 12;
+    pub(super) const ALL: u64 = (1 << 13) - 1;
 }
 
 /// In place of a thread, for what is of all of them.
@@ -133,6 +136,12 @@ impl Coder {
                 self.put_time(out, NOBODY, *at_ns);
                 put(out, *took_ns);
             }
+            Entry::Overhead { overhead_ns, within_ns } => {
+                out.push(OVERHEAD);
+                for ns in [overhead_ns.low, overhead_ns.high, within_ns.low, within_ns.high] {
+                    put_difference(out, ns.cast_unsigned(), 0);
+                }
+            }
         }
     }
 
@@ -168,6 +177,7 @@ impl Coder {
             (field::MODE, call.mode != before.mode),
             (field::WAITED, call.waited_ns > 0),
             (field::DISPATCHED, call.dispatched != before.dispatched),
+            (field::WAITS, call.queued_ns | call.locked_ns | call.piped_ns > 0),
         ];
         let has = |field: u64| fields.contains(&(field, true));
         out.push(call.op as u8);
@@ -209,9 +219,7 @@ impl Coder {
         let time = self.time_before(call.thread);
         put_difference(out, call.began_ns, *time);
         put(out, call.took_ns);
-        if has(field::WAITED) {
-            put(out, call.waited_ns);
-        }
+        put_waits(out, call, [has(field::WAITED), has(field::WAITS)]);
         *time = call.ended_ns();
     }
 
@@ -263,6 +271,11 @@ impl Coder {
                 let (_, at_ns) = self.take_time(bytes)?;
                 Entry::Idle { at_ns, took_ns: take(bytes)? }
             }
+            OVERHEAD => {
+                let mut take = || Some(take_difference(bytes, 0)?.cast_signed());
+                let mut range = || Some(OverheadNs { low: take()?, high: take()? });
+                Entry::Overhead { overhead_ns: range()?, within_ns: range()? }
+            }
             op => Entry::Call(self.take_call(Op::of_number(op)?, bytes, paths)?),
         })
     }
@@ -311,13 +324,27 @@ impl Coder {
         call.began_ns = take_difference(bytes, time)?;
         call.took_ns = take(bytes)?;
         call.waited_ns = if has(field::WAITED) { take(bytes)? } else { 0 };
-        if call.waited_ns > call.took_ns {
+        (call.queued_ns, call.locked_ns, call.piped_ns) =
+            if has(field::WAITS) { (take(bytes)?, take(bytes)?, take(bytes)?) } else { (0, 0, 0) };
+        if !call.adds_up() {
             return None;
         }
         *self.call_before(thread, op) = call;
         *self.time_before(thread) = call.ended_ns();
         // A path that was known when it was used before may be forgotten by now.
         [call.path, call.to].iter().flatten().all(|id| paths.get(*id).is_some()).then_some(call)
+    }
+}
+
+/// For how long a call waited, and what of that for what, where the fields are there.
+fn put_waits(out: &mut Vec<u8>, call: &Call, [waited, parts]: [bool; 2]) {
+    if waited {
+        put(out, call.waited_ns);
+    }
+    if parts {
+        for ns in [call.queued_ns, call.locked_ns, call.piped_ns] {
+            put(out, ns);
+        }
     }
 }
 
@@ -415,7 +442,8 @@ pub(crate) fn named(entry: &Entry) -> [Option<PathId>; 2] {
         | Entry::Woken { .. }
         | Entry::Unseen { .. }
         | Entry::Lost { .. }
-        | Entry::Idle { .. } => [None, None],
+        | Entry::Idle { .. }
+        | Entry::Overhead { .. } => [None, None],
     }
 }
 

@@ -7,6 +7,7 @@ use serde::Deserialize;
 use serde::Serialize;
 
 use crate::call::{Call, PathId};
+use crate::header::OverheadNs;
 
 /// One entry of a trace.
 ///
@@ -85,7 +86,8 @@ pub enum Entry {
     Inherited {
         /// The process, which a `Fork` before has told.
         process: u32,
-        /// The descriptor, or [`WORKING_FOLDER`](crate::WORKING_FOLDER).
+        /// The descriptor, [`WORKING_FOLDER`](crate::WORKING_FOLDER), or, where that is not `/`,
+        /// [`ROOT_FOLDER`](crate::ROOT_FOLDER).
         fd: i32,
         /// The absolute path of what it stands for, or what `/proc` has in its place, such as
         /// `pipe:[4711]`. Descriptors of one open file have one path, flags and offset.
@@ -116,6 +118,14 @@ pub enum Entry {
         at_ns: u64,
         /// For how long.
         took_ns: u64,
+    },
+    /// From here on the recorder costs this, rather than what the header says or an entry before:
+    /// it measured that while it recorded.
+    Overhead {
+        /// How much longer the program takes for each call.
+        overhead_ns: OverheadNs,
+        /// How much of that falls within the recorded time of the call.
+        within_ns: OverheadNs,
     },
 }
 

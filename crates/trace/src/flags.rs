@@ -8,8 +8,9 @@ pub(crate) const O_WRONLY: u64 = 0o1;
 /// open(2): to read and to write.
 pub(crate) const O_RDWR: u64 = 0o2;
 /// open(2): made if it is missing.
-#[cfg(test)]
 pub(crate) const O_CREAT: u64 = 0o100;
+/// open(2): refused if it is there.
+pub(crate) const O_EXCL: u64 = 0o200;
 /// open(2): emptied.
 pub(crate) const O_TRUNC: u64 = 0o1000;
 /// open(2): closed by exec.

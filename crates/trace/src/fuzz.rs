@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::advice;
-use crate::bill::{Bill, BillBuilder};
+use crate::bill::{Bill, BillBuilder, Billed};
 use crate::chunk::{ChunkReader, Kind, Next};
 use crate::coder::{Coder, told};
 use crate::entry::Entry;
@@ -70,7 +70,8 @@ pub fn entries(mut bytes: &[u8], command_of: CommandOf) -> Option<Bill> {
         bill_builder.take(&entry);
         count += 1;
     }
-    let (mut bill, uses, _) = bill_builder.finish(None, 0);
+    let Billed { mut bill, uses, needless, .. } = bill_builder.finish(None, 0);
+    bill.needless = needless.found(&bill, 0.0);
     bill.patterns = patterns::find(&bill, &uses, command_of);
     bill.advice = advice::find(&bill, &uses);
     for pattern in &bill.patterns {
@@ -105,6 +106,7 @@ pub fn header() -> Header {
         processors: 1,
         page_bytes: 4096,
         sees_waiting: true,
+        divides_waits: true,
         sees: crate::Sees::default(),
         operations: None,
         sees_wakers: true,

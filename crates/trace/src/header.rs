@@ -28,6 +28,9 @@ pub struct Header {
     /// do not.
     #[serde(default)]
     pub sees_waiting: bool,
+    /// Whether calls say what they waited for: a device, a lock, a pipe or socket, a processor.
+    #[serde(default)]
+    pub divides_waits: bool,
     /// What the recorder sees beside calls. Older recorders saw none of it.
     #[serde(default)]
     pub sees: Sees,
@@ -79,6 +82,12 @@ impl Header {
             low: low.saturating_add(all(dispatch.low)),
             high: high.saturating_add(all(dispatch.high)),
         }
+    }
+
+    /// What the recorder measured while it recorded.
+    pub(crate) fn measured(&mut self, overhead_ns: OverheadNs, within_ns: OverheadNs) {
+        (self.overhead_ns, self.overhead_within_ns) = (overhead_ns, within_ns);
+        (self.named, self.dispatch_ns) = (None, None);
     }
 
     /// How much of that falls within its recorded time.

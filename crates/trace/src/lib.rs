@@ -18,6 +18,7 @@
 //!     processors: 2,
 //!     page_bytes: 4096,
 //!     sees_waiting: true,
+//!     divides_waits: false,
 //!     sees: Sees { faults: true, rings: true, idle: true },
 //!     operations: None,
 //!     sees_wakers: true,
@@ -91,11 +92,12 @@ mod writer;
 pub use advised::{Advice, Change};
 pub use anonymise::anonymise;
 pub use bill::{
-    Awaited, AwaitedProcess, Bill, Bound, Cost, Divided, FileCost, FolderCost, Kind, KindCost,
-    Missing, RangeNs, SCHEMA, Share, Unit, UnitCost, UnseenCount,
+    Awaited, AwaitedProcess, Bill, Bound, Container, Cost, Divided, FileCost, FolderCost, Kind,
+    KindCost, Missing, Needless, NeedlessKind, RangeNs, SCHEMA, Share, Unit, UnitCost, UnseenCount,
+    Wait, WaitedFor,
 };
 pub use build::bill_of;
-pub use call::{Call, HERE, NO_FD, PathId, WORKING_FOLDER};
+pub use call::{Call, HERE, NO_FD, PathId, ROOT_FOLDER, WORKING_FOLDER};
 pub use entry::{ACCEPTED, Entry, FileFacts, FileKind, Unseen};
 pub use error::Error;
 pub use follow::{Followed, Follower, OpenFile, OpenKind, Place};

@@ -18,6 +18,7 @@ pub fn header() -> Header {
         processors: 2,
         page_bytes: 4096,
         sees_waiting: false,
+        divides_waits: false,
         sees: Sees { faults: true, rings: true, idle: false },
         operations: None,
         sees_wakers: false,

@@ -71,7 +71,7 @@ impl<W: Write> TraceWriter<W> {
         if named(entry).iter().flatten().any(|id| self.paths.paths().get(*id).is_none()) {
             return Err(Error::Entry("nobody told the path of this number, or long ago"));
         }
-        if matches!(entry, Entry::Call(call) if call.waited_ns > call.took_ns) {
+        if matches!(entry, Entry::Call(call) if !call.adds_up()) {
             return Err(Error::Entry("it waited for longer than it took"));
         }
         self.coder.put(&mut self.raw, entry, self.paths.paths());
@@ -135,6 +135,7 @@ fn at_ns(entry: &Entry) -> Option<u64> {
         Entry::Path { .. }
         | Entry::Inherited { .. }
         | Entry::Unseen { .. }
+        | Entry::Overhead { .. }
         | Entry::Lost { .. } => None,
     }
 }

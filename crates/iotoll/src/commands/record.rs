@@ -93,7 +93,13 @@ pub(crate) fn run(args: &RecordArgs) -> anyhow::Result<Exit> {
     let begun = |process: u32| child.store(process.cast_signed(), Ordering::SeqCst);
     let outcome = recorder.record(&mut command, trace, begun)?;
     child.store(0, Ordering::SeqCst);
-    let told = RecordedRun { recorder: &recorder, outcome: &outcome, trace: &written, limits };
+    let told = RecordedRun {
+        recorder: &recorder,
+        outcome: &outcome,
+        trace: &written,
+        limits,
+        elsewhere: None,
+    };
     let bill = told.bill();
     output::aside(|width| told.text(bill.as_ref(), width));
     match outcome.summary.status {
@@ -112,11 +118,11 @@ fn judged(limits: Limits<'_>, bill: Option<anyhow::Result<Bill>>) -> anyhow::Res
     Ok(limits::exit(&limits.judge(&bill?)))
 }
 
-/// Signals are for the command. Those of the terminal reach it without us; the others are
-/// passed on. The number is that of its process, once there is one.
+/// Signals are for the command. Those of the terminal reach it without us; those that another process
+/// sends are passed on. The number is that of its process, once there is one.
 fn for_the_command() -> anyhow::Result<Arc<AtomicI32>> {
     let child = Arc::new(AtomicI32::new(0));
-    signals::survive([SIGINT, SIGQUIT])
+    signals::pass_on_sent([SIGINT, SIGQUIT], &child)
         .and_then(|()| signals::pass_on([SIGTERM, SIGHUP], &child))
         .context("preparing for signals")?;
     Ok(child)

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use model::plan::parse_budget;
-use record::Recorder;
+use record::{Elsewhere, Recorder};
 use trace::{Header, TraceWriter};
 
 use crate::cli::{MECHANISMS_OF_RUNNING, TraceArgs, Wanted, one_of};
@@ -65,12 +65,19 @@ pub(crate) fn run(args: &WatchArgs) -> anyhow::Result<Exit> {
         file,
         &Header { operations: args.trace.ops, ..recorder.header(&program, true) },
     )?;
+    let elsewhere = Elsewhere::of(args.process);
     let began = Instant::now();
     let is_over =
         || stop.load(Ordering::SeqCst) || args.time.is_some_and(|time| began.elapsed() >= time);
     let outcome = recorder.watch(args.process, trace, is_over)?;
     let limits = Limits { limits: &[], operations: None };
-    let told = RecordedRun { recorder: &recorder, outcome: &outcome, trace: &written, limits };
+    let told = RecordedRun {
+        recorder: &recorder,
+        outcome: &outcome,
+        trace: &written,
+        limits,
+        elsewhere: elsewhere.as_ref(),
+    };
     output::result(&told.text(told.bill().as_ref(), output::width()))?;
     Ok(if outcome.cut.is_some() { Exit::CouldNot } else { Exit::Done })
 }

@@ -28,7 +28,7 @@ use crate::measuring::environment::LocalEnvironment;
 use crate::measuring::prepared_places::PreparedPlaces;
 use crate::measuring::session::{self, Session};
 use crate::measuring::stop_reason::StopReason;
-use crate::measuring::{clients, dry_run, preflight};
+use crate::measuring::{clients, dry_run, preflight, replayed};
 use crate::results::{Gate, RunSaver, Targets, deliver, saving, summaries};
 use crate::signals;
 use crate::terminal::{Progress, Shown, output};
@@ -81,6 +81,7 @@ impl Comparison<'_> {
         // What was made is what counts, and some of it may not have been.
         let Work { job, workloads, needs } = work.without_left_out(&places.plan, self)?;
         places.check_space(&needs)?;
+        replayed::tell(&job);
         let mut session =
             Session::open(&places.facts, places.holders(), &stop_reason, began, job.run_limits)?;
         session.share_with(others, &args.local)?;

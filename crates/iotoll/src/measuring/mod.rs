@@ -13,6 +13,7 @@ mod place_handle;
 pub(crate) mod preflight;
 mod prepared_places;
 mod quiet;
+mod replayed;
 pub(crate) mod session;
 mod stop_reason;
 

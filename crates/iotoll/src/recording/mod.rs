@@ -1,27 +1,25 @@
 //! What `iotoll record` and `iotoll watch` have in common.
 
 pub(crate) mod billed;
+mod calibrated;
 pub(crate) mod limits;
 pub(crate) mod trace_file;
 
+pub(crate) use self::calibrated::{TIME_CALLS, calibrate};
 pub(crate) use self::trace_file::TraceFile;
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use anyhow::Context as _;
-use record::{PassedOver, Recorded, Recorder};
+use record::{Elsewhere, PassedOver, Recorded, Recorder};
 use report::paragraph;
-use trace::{AwaitedProcess, Bill};
+use trace::Bill;
 use units::{count, counted, rough_size};
 
 use self::limits::Limits;
 use self::trace_file::BegunTrace;
 use crate::cli::TraceArgs;
-
-/// The hidden command that a recorder is calibrated by.
-pub(crate) const TIME_CALLS: &str = "__time-calls";
 
 /// Where the trace goes.
 pub(crate) fn file(how: &TraceArgs, program: &OsStr) -> anyhow::Result<TraceFile> {
@@ -35,23 +33,14 @@ pub(crate) fn file(how: &TraceArgs, program: &OsStr) -> anyhow::Result<TraceFile
     TraceFile::at_or_beside(PathBuf::from(name))
 }
 
-/// Finds out what recording costs, by this program itself where it can be recorded.
-pub(crate) fn calibrate(recorder: &mut Recorder) -> anyhow::Result<()> {
-    let program = std::env::current_exe().context("finding this program's own file")?;
-    recorder.calibrate(|calls| {
-        let mut command = Command::new(&program);
-        command.args([OsString::from(TIME_CALLS), calls.to_string().into()]);
-        command
-    })?;
-    Ok(())
-}
-
 /// What is told of a recording.
 pub(crate) struct RecordedRun<'a> {
     pub(crate) recorder: &'a Recorder,
     pub(crate) outcome: &'a Recorded,
     pub(crate) trace: &'a BegunTrace,
     pub(crate) limits: Limits<'a>,
+    /// The mounts of what was watched, where they are others.
+    pub(crate) elsewhere: Option<&'a Elsewhere>,
 }
 
 impl RecordedRun<'_> {
@@ -61,8 +50,14 @@ impl RecordedRun<'_> {
         read.map(|trace| {
             let mut bill = billed::bill_in(trace.context("reading the trace")?)?;
             for awaited in &mut bill.awaited {
-                let process = record::process_of(awaited.thread);
-                awaited.process = process.map(|(number, name)| AwaitedProcess { number, name });
+                awaited.process = self.outcome.outside.get(&awaited.thread).cloned();
+            }
+            if let Some(elsewhere) = self.elsewhere {
+                bill.rename(|path| elsewhere.path(path));
+                for pattern in &mut bill.patterns {
+                    pattern.command = report::command_of(&pattern.what, None);
+                }
+                bill.container = Some(elsewhere.container());
             }
             Ok(bill)
         })

@@ -127,6 +127,13 @@ impl Assembler {
         Label(self.labels.len() - 1)
     }
 
+    /// Adds a register to what memory has at a place; R1 is lost.
+    pub(super) fn add_to(&mut self, base: Register, offset: i16, summand: Register) {
+        self.load(Width::Eight, Register::R1, base, offset);
+        self.add_register(Register::R1, summand);
+        self.store(Width::Eight, base, offset, Register::R1);
+    }
+
     /// The label is here.
     pub(super) fn place(&mut self, label: Label) {
         self.labels[label.0] = Some(self.instructions.len());

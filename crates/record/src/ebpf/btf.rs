@@ -85,7 +85,7 @@ impl Btf {
 
     /// The offset of a member of a structure, in bytes. The member may be in a structure or union
     /// without a name within it.
-    pub(super) fn inner_member(&self, structure: &str, member: &str) -> Option<i16> {
+    pub(super) fn member(&self, structure: &str, member: &str) -> Option<i16> {
         let at = *self.types.get(self.find(KIND_STRUCT, structure)?)?;
         i16::try_from(self.bits(at, member, 0)? / 8).ok()
     }
@@ -113,17 +113,11 @@ impl Btf {
         None
     }
 
-    /// Where a member is in a structure, in bytes.
-    pub(super) fn member(&self, structure: &str, member: &str) -> Option<i16> {
+    /// Where a member of one bit is: the word of four bytes that it is in, and which bit of it.
+    pub(super) fn bit(&self, structure: &str, member: &str) -> Option<(i16, i32)> {
         let at = *self.types.get(self.find(KIND_STRUCT, structure)?)?;
-        let info = self.word(at + 4);
-        let members = (0..(info & 0xffff) as usize).map(|index| at + 12 + 12 * index);
-        let found = members.into_iter().find(|at| self.is_named(*at, member))?;
-        let bits = self.word(found + 8);
-        // With bit fields, the upper eight bits are their width.
-        let has_bit_fields = info >> 31 == 1;
-        let bits = if has_bit_fields { bits & 0x00ff_ffff } else { bits };
-        i16::try_from(bits / 8).ok()
+        let bits = self.bits(at, member, 0)?;
+        Some((i16::try_from(bits / 32 * 4).ok()?, 1_u32.wrapping_shl(bits % 32).cast_signed()))
     }
 }
 

@@ -53,12 +53,12 @@ pub(super) struct Places {
 impl Places {
     pub(super) fn find(btf: &Btf) -> Option<Self> {
         Some(Self {
-            host: btf.inner_member("address_space", "host")?,
-            inode_of_file: btf.inner_member("file", "f_inode")?,
-            inode: btf.inner_member("inode", "i_ino")?,
-            mode: btf.inner_member("inode", "i_mode")?,
-            file_system: btf.inner_member("inode", "i_sb")?,
-            device: btf.inner_member("super_block", "s_dev")?,
+            host: btf.member("address_space", "host")?,
+            inode_of_file: btf.member("file", "f_inode")?,
+            inode: btf.member("inode", "i_ino")?,
+            mode: btf.member("inode", "i_mode")?,
+            file_system: btf.member("inode", "i_sb")?,
+            device: btf.member("super_block", "s_dev")?,
         })
     }
 }

@@ -7,7 +7,7 @@
 use crate::bytes::{self, text};
 use crate::call_record::CallRecord;
 use crate::processor_time::share;
-use crate::raw_call::{Event, Forked, RawCall, Woken};
+use crate::raw_call::{Event, Forked, RawCall, RawWaits, Woken};
 pub(super) use crate::shared::{IS_EVENT as EVENT, IS_LARGE as LARGE};
 
 /// `u64`: when the call began, or when the event was.
@@ -22,21 +22,26 @@ pub(super) const NUMBER: i16 = 20;
 pub(super) const RESULT: i16 = 24;
 /// `u64`: for how long its thread was off the processor meanwhile.
 pub(super) const WAITED: i16 = 32;
+/// `u64`: for how much of that it was ready to run, waited for a lock within the kernel, and slept
+/// until something happened that may never happen.
+pub(super) const QUEUED: i16 = 40;
+pub(super) const LOCKED: i16 = 48;
+pub(super) const SLEPT: i16 = 56;
 /// `[u64; 4]`, or `[u64; 6]` of a large record.
-pub(super) const ARGUMENTS: i16 = 40;
+pub(super) const ARGUMENTS: i16 = 64;
 /// A small record's length.
-pub(super) const SMALL_BYTES: i16 = 72;
+pub(super) const SMALL_BYTES: i16 = 96;
 
 /// `u16`: how much of the block could be read.
-pub(super) const BLOCK_LENGTH: i16 = 88;
+pub(super) const BLOCK_LENGTH: i16 = 112;
 /// `u16`: the path's length, with the 0 at its end; 0 where it could not be read.
-pub(super) const PATH_LENGTH: i16 = 90;
+pub(super) const PATH_LENGTH: i16 = 114;
 /// `u16`: the second path's.
-pub(super) const TO_LENGTH: i16 = 92;
+pub(super) const TO_LENGTH: i16 = 116;
 /// `u16`: nothing.
-pub(super) const UNUSED: i16 = 94;
+pub(super) const UNUSED: i16 = 118;
 /// Block and paths, one behind the other.
-pub(super) const PAYLOAD: i16 = 96;
+pub(super) const PAYLOAD: i16 = 120;
 
 const CALL: CallRecord = CallRecord {
     thread: THREAD as usize,
@@ -87,10 +92,14 @@ pub(super) const THREAD_BYTES: u32 = 56;
 pub(super) const OF_THREAD_BEGAN: i16 = 0;
 /// `u64`: for how long it has been off the processor since.
 pub(super) const OF_THREAD_WAITED: i16 = 8;
-/// `u64`: when it was taken off the processor; 0 while it is on one.
+/// `u64`: when it was taken off the processor, or was woken since; 0 while it is on one.
 pub(super) const OF_THREAD_LEFT: i16 = 16;
-/// `u64`: the kernel's state of it then.
+/// `u64`: the kernel's state of it then; 0 while it is ready to run.
 pub(super) const OF_THREAD_STATE: i16 = 24;
+/// `u64` each: the parts of what it has been off the processor, as a record of a call has them.
+pub(super) const OF_THREAD_QUEUED: i16 = 32;
+pub(super) const OF_THREAD_LOCKED: i16 = 40;
+pub(super) const OF_THREAD_SLEPT: i16 = 48;
 
 /// `PATH_MAX`.
 pub(super) const PATH_BYTES: i32 = crate::shared::PATH_BYTES as i32;
@@ -137,7 +146,13 @@ pub(super) fn event(record: &[u8]) -> Option<Event<'_>> {
 
 fn call(record: &[u8], number: u32) -> Option<RawCall<'_>> {
     let raw_call = CALL.read(record, number)?;
-    Some(RawCall { waited_ns: eight(record, WAITED)?, ..raw_call })
+    let waits = RawWaits {
+        all_ns: eight(record, WAITED)?,
+        queued_ns: eight(record, QUEUED)?,
+        locked_ns: eight(record, LOCKED)?,
+        slept_ns: eight(record, SLEPT)?,
+    };
+    Some(RawCall { waits, ..raw_call })
 }
 
 fn eight(record: &[u8], at: i16) -> Option<u64> {
@@ -164,9 +179,10 @@ mod tests {
 
     #[test]
     fn a_large_record_has_its_block_and_paths_in_a_row() {
-        let fields: [(i16, &[u8]); 7] = [
+        let fields: [(i16, &[u8]); 8] = [
             (NUMBER, &(LARGE | 0x52).to_ne_bytes()),
             (WAITED, &8_u64.to_ne_bytes()),
+            (LOCKED, &3_u64.to_ne_bytes()),
             (BLOCK_LENGTH, &2_u16.to_ne_bytes()),
             (PATH_LENGTH, &2_u16.to_ne_bytes()),
             (TO_LENGTH, &3_u16.to_ne_bytes()),
@@ -176,7 +192,8 @@ mod tests {
         let record = record(PAYLOAD as usize + 7, &fields);
         let Some(Event::Called(raw_call)) = event(&record) else { panic!("it is a call") };
         assert_eq!((raw_call.number, raw_call.arguments[5], raw_call.block), (0x52, 6, &b"xy"[..]));
-        assert_eq!(raw_call.waited_ns, 8);
+        let waits = raw_call.waits;
+        assert_eq!((waits.all_ns, waits.queued_ns, waits.locked_ns, waits.slept_ns), (8, 0, 3, 0));
         assert_eq!((raw_call.path, raw_call.to), (Some(&b"a"[..]), Some(&b"bb"[..])));
     }
 
@@ -188,7 +205,10 @@ mod tests {
                 assert!(event(&whole[..length]).is_none(), "{number} {length}");
             }
         }
-        let far = record(96, &[(NUMBER, &LARGE.to_ne_bytes()), (BLOCK_LENGTH, &[0xff, 0xff])]);
+        let far = record(
+            PAYLOAD as usize,
+            &[(NUMBER, &LARGE.to_ne_bytes()), (BLOCK_LENGTH, &[0xff, 0xff])],
+        );
         assert!(event(&far).is_none());
     }
 }

@@ -24,6 +24,7 @@ mod writer;
 
 use std::fs;
 use std::io;
+use std::iter;
 
 use sys::wait::wait_for_end;
 use trace::Sees;
@@ -112,12 +113,12 @@ impl Ebpf {
             let id = btf.tracepoint(tracepoint).ok_or_else(missing)?;
             Program::load(name, id, &code.ok_or_else(missing)?)
         };
-        let mut programs =
-            programs::all(&maps, &places).into_iter().map(load).collect::<io::Result<Vec<_>>>()?;
+        let (observers, switch) = Observers::load(&btf, &maps, &places)?;
+        let others = programs::all(&maps, &places).into_iter().map(load);
+        let mut programs = iter::once(Ok(switch)).chain(others).collect::<io::Result<Vec<_>>>()?;
         let waking = load(programs::waking(&maps, &places));
         let sees_wakers = waking.is_ok();
         programs.extend(waking);
-        let observers = Observers::load(&btf, &maps, places.thread);
         let mut ebpf = Self {
             programs,
             observers,
@@ -305,6 +306,7 @@ fn places(btf: &Btf) -> Option<Places> {
         program: btf.member("linux_binprm", "filename")?,
         // It was renamed in 5.14.
         state: task("__state").or_else(|| task("state"))?,
+        for_device: btf.bit("task_struct", "in_iowait")?,
     })
 }
 

@@ -10,8 +10,9 @@ use super::assembler::Instruction;
 use super::btf::Btf;
 use super::fault_programs;
 use super::kernel::{Kind, Map, Program};
+use super::places::Places;
 use super::ring_programs;
-use super::switch_program::{self, Words};
+use super::switch_program::{self, Observed, Words};
 use super::writer::Maps;
 use crate::raw_call::Event;
 
@@ -23,7 +24,6 @@ const WORD: u32 = 8;
 pub(super) struct Observers {
     faults: Vec<Program>,
     rings: Vec<Program>,
-    switch: Option<Program>,
     words: Option<IdleWords>,
     _maps: Vec<Map>,
 }
@@ -35,20 +35,24 @@ struct IdleWords {
 }
 
 impl Observers {
-    /// Loads what this kernel takes, without attaching it. `thread` is where it keeps a thread's
-    /// number.
-    pub(super) fn load(btf: &Btf, maps: &Maps, thread: i16) -> Self {
+    /// Loads what this kernel takes, without attaching it, and the program that sees how processors
+    /// go from thread to thread, which there has to be.
+    pub(super) fn load(btf: &Btf, maps: &Maps, places: &Places) -> io::Result<(Self, Program)> {
         let mut kept = Vec::new();
         let of_file = fault_programs::Places::find(btf);
         let rings = of_file.as_ref().and_then(|places| rings(btf, maps, places, &mut kept));
         let faults = of_file.as_ref().and_then(|places| faults(btf, maps, places));
         let (faults, map) = faults.unzip();
         let number = map.as_ref().map(Map::number);
-        let (switch, words) = switch(btf, maps, number, thread).unzip();
+        let (switch, words) = match idle(btf, maps, number, places) {
+            Some((switch, words)) => (switch, Some(words)),
+            None => (switch(btf, maps, places, None)?, None),
+        };
         // Without it, nobody sees how long they take.
-        let faults = faults.filter(|_| switch.is_some()).unwrap_or_default();
+        let faults = faults.filter(|_| words.is_some()).unwrap_or_default();
         kept.extend(map);
-        Self { faults, rings: rings.unwrap_or_default(), switch, words, _maps: kept }
+        let rings = rings.unwrap_or_default();
+        Ok((Self { faults, rings, words, _maps: kept }, switch))
     }
 
     /// From now on they run; what of them does.
@@ -61,8 +65,7 @@ impl Observers {
             !programs.is_empty()
         };
         let (faults, rings) = (all(&mut self.faults), all(&mut self.rings));
-        let idle = self.switch.as_mut().is_some_and(|switch| switch.attach().is_ok());
-        Sees { faults: faults && idle, rings, idle }
+        Sees { faults, rings, idle: self.words.is_some() }
     }
 
     pub(super) fn detach(&mut self) {
@@ -70,11 +73,11 @@ impl Observers {
     }
 
     fn programs_mut(&mut self) -> impl Iterator<Item = &mut Program> {
-        self.faults.iter_mut().chain(&mut self.rings).chain(&mut self.switch)
+        self.faults.iter_mut().chain(&mut self.rings)
     }
 
     pub(super) fn programs(&self) -> impl Iterator<Item = &Program> {
-        self.faults.iter().chain(&self.rings).chain(&self.switch)
+        self.faults.iter().chain(&self.rings)
     }
 
     /// None of the threads that are followed runs just now.
@@ -85,9 +88,7 @@ impl Observers {
 
     /// The idle time that has not ended yet.
     pub(super) fn idle_until_now(&self) -> io::Result<Option<Event<'static>>> {
-        let Some(words) = self.words.as_ref().filter(|_| self.switch.is_some()) else {
-            return Ok(None);
-        };
+        let Some(words) = &self.words else { return Ok(None) };
         let (running, began_ns) = (words.running.number_at(0)?, words.since.number_at(0)?);
         let ended_ns = monotonic_ns();
         let is_idle = running == 0 && (1..ended_ns).contains(&began_ns);
@@ -104,9 +105,6 @@ fn loaded<const N: usize>(programs: [(&str, u32, Code); N]) -> Option<Vec<Progra
 }
 
 fn faults(btf: &Btf, maps: &Maps, places: &fault_programs::Places) -> Option<(Vec<Program>, Map)> {
-    if btf.values(switch_program::TRACEPOINT)? != switch_program::VALUES {
-        return None;
-    }
     let at = |name| btf.tracepoint(name);
     let map = Map::new(Kind::RecentHash, 4, fault_programs::FAULT_BYTES, UNDER_WAY).ok()?;
     let number = map.number();
@@ -138,21 +136,32 @@ fn rings(
     ])
 }
 
-fn switch(
+/// The program that also sees when no thread runs, and which sleep in a fault.
+fn idle(
     btf: &Btf,
     maps: &Maps,
     faults: Option<i32>,
-    thread: i16,
+    places: &Places,
 ) -> Option<(Program, IdleWords)> {
     let runs_here = Map::new(Kind::PerProcessorArray, 4, WORD, 1).ok()?;
     let running = Map::new(Kind::Array, 4, WORD, 1).ok()?;
     let since = Map::new(Kind::Array, 4, WORD, 1).ok()?;
     let words =
         Words { runs_here: runs_here.number(), running: running.number(), since: since.number() };
-    let code = switch_program::switch(maps, &words, faults, thread)?;
-    let tracepoint = btf.tracepoint(switch_program::TRACEPOINT)?;
-    let program = Program::load("switched", tracepoint, &code).ok()?;
+    let program = switch(btf, maps, places, Some(&Observed { words, faults })).ok()?;
     Some((program, IdleWords { _runs_here: runs_here, running, since }))
+}
+
+fn switch(
+    btf: &Btf,
+    maps: &Maps,
+    places: &Places,
+    observed: Option<&Observed>,
+) -> io::Result<Program> {
+    let missing = || io::Error::other("its types are not those that are known");
+    let code = switch_program::switch(maps, places, observed).ok_or_else(missing)?;
+    let tracepoint = btf.tracepoint(switch_program::TRACEPOINT).ok_or_else(missing)?;
+    Program::load("switch", tracepoint, &code)
 }
 
 #[cfg(test)]
@@ -183,7 +192,8 @@ mod tests {
             scratch: scratch.number(),
             lost: lost.number(),
         };
-        let mut observers = Observers::load(&btf, &maps, btf.member("task_struct", "pid").unwrap());
+        let places = super::super::places(&btf).unwrap();
+        let (mut observers, _switch) = Observers::load(&btf, &maps, &places).unwrap();
         let sees = observers.attach();
         let has = |name| btf.tracepoint(name).is_some();
         let (faults, rings) = (has(fault_programs::OF_FILE), has(ring_programs::HANDED_IN));

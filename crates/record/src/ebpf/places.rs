@@ -14,6 +14,8 @@ pub(super) struct Places {
     pub(super) program: i16,
     /// Whether it runs, sleeps or waits for a device.
     pub(super) state: i16,
+    /// Whether it sleeps for a device: the word, and the bit in it.
+    pub(super) for_device: (i16, i32),
 }
 
 /// In the registers of a thread when it made a call.

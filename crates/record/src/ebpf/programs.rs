@@ -1,4 +1,4 @@
-//! The programs, but for those of `waits.rs`.
+//! The programs, but for those of files of their own.
 //!
 //! `enter` and `leave` run on every system call of the machine, and are done with one that is
 //! not followed after a look into two arrays. What is not recorded is not looked at either: the
@@ -20,12 +20,11 @@ use crate::shared::{self, VECTOR_MAX};
 pub(super) type Named = (&'static str, &'static str, Option<Vec<Instruction>>);
 
 /// All that there have to be. What follows threads is there before what sees their calls.
-pub(super) fn all(maps: &Maps, places: &Places) -> [Named; 6] {
+pub(super) fn all(maps: &Maps, places: &Places) -> [Named; 5] {
     [
         ("fork", "sched_process_fork", fork(maps, places)),
         ("exec", "sched_process_exec", exec(maps, places)),
         ("exit", "sched_process_exit", exit(maps, places)),
-        ("switch", "sched_switch", waits::switch(maps, places)),
         ("leave", "sys_exit", leave(maps, places)),
         ("enter", "sys_enter", enter(maps)),
     ]
@@ -45,7 +44,11 @@ fn enter(maps: &Maps) -> Option<Vec<Instruction>> {
     w.a.copy(R7, R0);
     w.a.call(KtimeGetNs);
     w.a.store(Eight, R7, to::OF_THREAD_BEGAN, R0);
-    w.a.store_number(Eight, R7, to::OF_THREAD_WAITED, 0);
+    for sum in
+        [to::OF_THREAD_WAITED, to::OF_THREAD_QUEUED, to::OF_THREAD_LOCKED, to::OF_THREAD_SLEPT]
+    {
+        w.a.store_number(Eight, R7, sum, 0);
+    }
     w.finish()
 }
 
@@ -82,7 +85,13 @@ fn leave(maps: &Maps, places: &Places) -> Option<Vec<Instruction>> {
 /// the result.
 fn head(w: &mut Writer<'_>, registers: &Registers, arguments: usize) {
     let a = &mut w.a;
-    for (known, at) in [(to::OF_THREAD_BEGAN, to::BEGAN), (to::OF_THREAD_WAITED, to::WAITED)] {
+    for (known, at) in [
+        (to::OF_THREAD_BEGAN, to::BEGAN),
+        (to::OF_THREAD_WAITED, to::WAITED),
+        (to::OF_THREAD_QUEUED, to::QUEUED),
+        (to::OF_THREAD_LOCKED, to::LOCKED),
+        (to::OF_THREAD_SLEPT, to::SLEPT),
+    ] {
         a.load(Eight, R1, R7, known);
         a.store(Eight, R0, at, R1);
     }
@@ -295,6 +304,7 @@ fn exit(maps: &Maps, places: &Places) -> Option<Vec<Instruction>> {
 mod tests {
     #![allow(clippy::unwrap_used)]
 
+    use super::super::switch_program::{Observed, TRACEPOINT, Words, switch};
     use super::*;
 
     /// With places that no kernel has, so that it is the same everywhere.
@@ -321,13 +331,19 @@ mod tests {
             status: 2048,
             program: 3000,
             state: 2056,
+            for_device: (2064, 4),
         };
+        let words = Words { runs_here: 107, running: 108, since: 109 };
+        let observed = Observed { words, faults: Some(110) };
+        let switches = [None, Some(&observed)]
+            .map(|observed| ("switch", TRACEPOINT, switch(&maps, &places, observed)));
         let listing = |(name, tracepoint, code): (&str, &str, Option<Vec<Instruction>>)| {
             let lines = code.unwrap().into_iter().enumerate();
             let lines = lines.map(|(at, instruction)| format!("{at:4}: {instruction}\n"));
             format!("{name} at {tracepoint}\n{}", lines.collect::<String>())
         };
-        let programs = all(&maps, &places).into_iter().chain([waking(&maps, &places)]);
+        let programs =
+            all(&maps, &places).into_iter().chain([waking(&maps, &places)]).chain(switches);
         let listings = programs.map(listing).collect::<Vec<_>>().join("\n");
         insta::assert_snapshot!("programs", listings);
     }

@@ -52,17 +52,17 @@ impl Places {
     pub(super) fn find(btf: &Btf) -> Option<Self> {
         let result = match btf.values(DONE)? {
             // (ring, request, completion)
-            3 => Outcome::Within(btf.inner_member("io_uring_cqe", "res")?),
+            3 => Outcome::Within(btf.member("io_uring_cqe", "res")?),
             // (ring, request, user data, result, …)
             7 => Outcome::Value(24),
             _ => return None,
         };
-        let of_request = |member| btf.inner_member("io_kiocb", member);
+        let of_request = |member| btf.member("io_kiocb", member);
         Some(Self {
             file: of_request("file")?,
             operation: of_request("opcode")?,
             flags: of_request("flags")?,
-            descriptor: of_request("cqe")? + btf.inner_member("io_cqe", "fd")?,
+            descriptor: of_request("cqe")? + btf.member("io_cqe", "fd")?,
             result,
         })
     }

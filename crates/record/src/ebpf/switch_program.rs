@@ -1,5 +1,6 @@
-//! A program that runs where a processor goes from one thread to another: it sees when none of the
-//! threads that are followed is on a processor, and which of them sleep in a page fault.
+//! The program that runs where a processor goes from one thread to another: it sees for how long
+//! threads are off the processor and why, when none of those that are followed is on one, and which
+//! of them sleep in a page fault.
 //!
 //! Each processor has a word that says whether a followed thread runs there, and one word counts
 //! these processors. The last one to stop leaves the time, and the first one to begin again writes
@@ -9,15 +10,17 @@
 use super::assembler::Helper::{KtimeGetNs, MapLookup};
 use super::assembler::Register::{R0, R1, R2, R6, R7, R8, R9, Stack};
 use super::assembler::Width::{Eight, Four};
-use super::assembler::{Instruction, Test};
+use super::assembler::{Instruction, Label, Test};
 use super::fault_programs;
 use super::layout as to;
 use super::observed;
+use super::places::Places;
 use super::writer::{BYTES, Maps, Writer};
 
 pub(super) const TRACEPOINT: &str = "sched_switch";
-/// So many values it has where it says how the thread is that leaves: Linux 5.18 and later.
-pub(super) const VALUES: usize = 4;
+/// `TASK_INTERRUPTIBLE`: it sleeps until something happens that may never happen, rather than
+/// for a device.
+pub(super) const SLEEPS: i32 = 1;
 /// `TASK_UNINTERRUPTIBLE`: it waits for a device, as likely as not.
 const WAITS: i32 = 2;
 /// Shorter times are not written down: that would cost a program that waits as briefly as this.
@@ -33,28 +36,30 @@ pub(super) struct Words {
     pub(super) since: i32,
 }
 
-/// `thread` is where the kernel keeps a thread's number, and `faults` the map of page faults.
+/// What the program sees beside for how long threads are off the processor.
+pub(super) struct Observed {
+    pub(super) words: Words,
+    /// The map of page faults, where these are seen.
+    pub(super) faults: Option<i32>,
+}
+
+/// A processor goes from one thread to another: the one is off it from now on, and the other has
+/// been.
 pub(super) fn switch(
     maps: &Maps,
-    words: &Words,
-    faults: Option<i32>,
-    thread: i16,
+    places: &Places,
+    observed: Option<&Observed>,
 ) -> Option<Vec<Instruction>> {
     let mut w = Writer::new(maps);
+    let faults = observed.and_then(|observed| observed.faults);
     let (comes, not_followed, known) = (w.a.label(), w.a.label(), w.a.label());
-    w.a.load(Eight, R7, R1, 8);
-    w.a.load(Eight, R6, R1, 16);
-    if let Some(faults) = faults {
-        let waits = w.a.label();
-        w.a.load(Eight, R1, R1, 24);
-        w.a.jump_if(R1, Test::Bits, WAITS, waits);
-        w.a.jump(comes);
-        w.a.place(waits);
-        w.thread_or(R7, thread, comes);
-        fault_programs::sleeps(&mut w.a, faults, comes);
-    }
+    w.a.load(Eight, R9, R1, 0);
+    w.a.load(Eight, R6, R1, 8);
+    w.a.load(Eight, R7, R1, 16);
+    leaves(&mut w, places, faults, comes);
     w.a.place(comes);
-    w.thread_or(R6, thread, not_followed);
+    w.thread_or(R7, places.thread, not_followed);
+    has_been_off(&mut w);
     if let Some(faults) = faults {
         let awake = w.a.label();
         fault_programs::goes_on(&mut w, faults, awake);
@@ -65,8 +70,55 @@ pub(super) fn switch(
     w.a.place(not_followed);
     w.a.set(R7, 0);
     w.a.place(known);
-    idle(&mut w, words);
+    if let Some(observed) = observed {
+        idle(&mut w, &observed.words);
+    }
     w.finish()
+}
+
+/// The thread of R6 is off the processor from now on. R9 is whether it was taken off although it
+/// could go on.
+fn leaves(w: &mut Writer<'_>, places: &Places, faults: Option<i32>, comes: Label) {
+    let known = w.a.label();
+    w.thread_or(R6, places.thread, comes);
+    let a = &mut w.a;
+    a.load(Four, R6, R6, places.state);
+    a.jump_if(R9, Test::Equal, 0, known);
+    a.set(R6, 0);
+    a.place(known);
+    a.store(Eight, R8, to::OF_THREAD_STATE, R6);
+    a.call(KtimeGetNs);
+    a.store(Eight, R8, to::OF_THREAD_LEFT, R0);
+    if let Some(faults) = faults {
+        let waits = a.label();
+        a.jump_if(R6, Test::Bits, WAITS, waits);
+        a.jump(comes);
+        a.place(waits);
+        fault_programs::sleeps(a, faults, comes);
+    }
+}
+
+/// The thread whose value R8 is goes on: what it has been off the processor since it left, or since
+/// it was woken, is added up.
+fn has_been_off(w: &mut Writer<'_>) {
+    let (was_not, slept, added) = (w.a.label(), w.a.label(), w.a.label());
+    let a = &mut w.a;
+    a.load(Eight, R9, R8, to::OF_THREAD_LEFT);
+    a.jump_if(R9, Test::Equal, 0, was_not);
+    a.call(KtimeGetNs);
+    a.subtract_register(R0, R9);
+    a.add_to(R8, to::OF_THREAD_WAITED, R0);
+    a.load(Eight, R2, R8, to::OF_THREAD_STATE);
+    a.jump_if(R2, Test::Bits, SLEEPS, slept);
+    a.jump_if(R2, Test::NotEqual, 0, added);
+    a.add_to(R8, to::OF_THREAD_QUEUED, R0);
+    a.jump(added);
+    a.place(slept);
+    // Where nobody saw what woke it.
+    a.add_to(R8, to::OF_THREAD_SLEPT, R0);
+    a.place(added);
+    a.store_number(Eight, R8, to::OF_THREAD_LEFT, 0);
+    a.place(was_not);
 }
 
 /// R7 is whether a followed thread runs here from now on.

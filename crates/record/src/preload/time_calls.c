@@ -22,6 +22,9 @@ __asm__(".globl _start\n"
         "    call begin\n"
         "    hlt\n");
 
+/* Kinds of calls: as in overhead.rs. */
+#define KINDS 5
+
 static int file;
 static char line[CALL_BYTES];
 
@@ -56,12 +59,41 @@ static uint64_t now(void)
     return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
 }
 
+/* The same calls, told apart by what they ask for. */
+static void cold_write(void)
+{
+    if (pwrite64(file, line, CALL_BYTES, COLD_OFFSET) != CALL_BYTES)
+        _exit(1);
+}
+
+static void cold_named(void)
+{
+    if (access(COLD_NAMED, F_OK))
+        _exit(1);
+}
+
 static uint64_t timed(uint64_t calls, void (*call)(void))
 {
     uint64_t began = now();
     for (uint64_t done = 0; done < calls; done++)
         call();
     return (now() - began) / calls;
+}
+
+/* The same of fewer calls, with the processor's nearest cache emptied before each. */
+static uint64_t timed_cold(uint64_t calls, void (*call)(void))
+{
+    static volatile char memory[COLD_BYTES];
+    uint64_t took = 0;
+    calls = calls / COLD_PART ? calls / COLD_PART : 1;
+    for (uint64_t done = 0; done < calls; done++) {
+        for (unsigned long at = 0; at < COLD_BYTES; at += 64)
+            memory[at]++;
+        uint64_t began = now();
+        call();
+        took += now() - began;
+    }
+    return took / calls;
 }
 
 /* Writes a number before `end`, and returns where it begins. */
@@ -73,12 +105,12 @@ static char *number(char *end, uint64_t value)
     return end;
 }
 
-static void print(const uint64_t took[3])
+static void print(const uint64_t took[KINDS])
 {
-    char text[3 * 21];
+    char text[KINDS * 21];
     char *end = text + sizeof(text), *begin = end;
-    for (int kind = 2; kind >= 0; kind--) {
-        *--begin = kind == 2 ? '\n' : ' ';
+    for (int kind = KINDS - 1; kind >= 0; kind--) {
+        *--begin = kind == KINDS - 1 ? '\n' : ' ';
         begin = number(begin, took[kind]);
     }
     if (write(STDOUT_FILENO, begin, (size_t)(end - begin)) != end - begin)
@@ -104,7 +136,8 @@ __attribute__((noreturn, used)) static void begin(const struct arguments *argume
         line[byte] = 'x';
     /* The first round is for warming up. */
     for (int round = 0; round <= ROUNDS; round++) {
-        uint64_t took[3] = {timed(calls, through_libc), timed(calls, named), timed(calls, without_libc)};
+        uint64_t took[KINDS] = {timed(calls, through_libc), timed(calls, named), timed(calls, without_libc),
+                                timed_cold(calls, cold_write), timed_cold(calls, cold_named)};
         if (round)
             print(took);
     }

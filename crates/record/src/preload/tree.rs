@@ -207,7 +207,10 @@ mod tests {
                 Event::Woken(woken) => format!("woken {}", woken.thread),
                 Event::Lost(count) => format!("lost {count}"),
                 Event::Unseen(_, count) => format!("unseen {count}"),
-                Event::Faulted(_) | Event::RingDone(_) | Event::Idle { .. } => String::new(),
+                Event::Faulted(_)
+                | Event::RingDone(_)
+                | Event::Idle { .. }
+                | Event::Overhead { .. } => String::new(),
             });
             Ok(())
         }

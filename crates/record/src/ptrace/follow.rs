@@ -9,10 +9,11 @@ use sys::ptrace::{self, CALL_STOP, EVENT_STOP, Standing};
 use sys::wait::{Waited, Whom, read_memory, wait};
 use trace::Unseen;
 
+use super::stops::Stops;
 use super::thread::{Memory, Thread, Within, program, used};
 use crate::privileges;
 use crate::raw_call::{Event, Forked, Sink};
-use crate::table;
+use crate::table::{self, Outcome, Row};
 
 /// How long threads are waited for that are to be let go. One that waits for a device stops
 /// when that has answered; the kernel lets go of it when this process ends.
@@ -30,6 +31,9 @@ pub(super) struct Follower<'s, S: Sink> {
     cut: Option<io::Error>,
     memory: Memory,
     keeps_rights: bool,
+    stops: Stops,
+    /// Whether the stop that is handled is at the beginning of a call.
+    is_beginning: bool,
 }
 
 /// How a stopped thread goes on.
@@ -52,6 +56,8 @@ impl<'s, S: Sink> Follower<'s, S> {
             cut: None,
             memory: Memory::new(),
             keeps_rights: privileges::may_trace_them(),
+            stops: Stops::default(),
+            is_beginning: false,
         }
     }
 
@@ -92,7 +98,7 @@ impl<'s, S: Sink> Follower<'s, S> {
     }
 
     fn on_event(&mut self, waited: Waited) {
-        let thread = waited.thread;
+        let (thread, began_ns) = (waited.thread, monotonic_ns());
         if !libc::WIFSTOPPED(waited.status) {
             self.ended(waited);
             return;
@@ -107,6 +113,8 @@ impl<'s, S: Sink> Follower<'s, S> {
             Onward::Stay => drop(ptrace::listen(thread)),
             Onward::Gone => {}
         }
+        let took_ns = monotonic_ns().saturating_sub(began_ns);
+        self.stops.handled(took_ns, std::mem::take(&mut self.is_beginning));
     }
 
     fn stopped(&mut self, thread: u32, status: i32) -> Onward {
@@ -153,13 +161,16 @@ impl<'s, S: Sink> Follower<'s, S> {
                 let number = u32::try_from(number).unwrap_or(u32::MAX);
                 let within = Within { number, arguments, began_ns: now_ns };
                 known.within = native.then_some(within);
+                self.is_beginning = true;
                 if !self.keeps_rights && self.memory.becomes_privileged(thread, &within) {
                     return self.leave(thread);
                 }
             }
             Standing::Leaves { result } => {
                 let Some(within) = known.within.take() else { return Onward::Run(0) };
-                let Some(row) = table::row(within.number) else { return Onward::Run(0) };
+                let row = table::row(within.number);
+                self.returned(within, now_ns, row);
+                let Some(row) = row else { return Onward::Run(0) };
                 let raw_call = self.memory.read(thread, row, within, now_ns, result);
                 if self.cut.is_none() {
                     self.cut = self.sink.on_event(&Event::Called(raw_call)).err();
@@ -168,6 +179,14 @@ impl<'s, S: Sink> Follower<'s, S> {
             Standing::Outside => {}
         }
         Onward::Run(0)
+    }
+
+    fn returned(&mut self, within: Within, now_ns: u64, row: Option<&Row>) {
+        let is_recorded = row.is_some_and(|row| matches!(row.what, Outcome::Recorded(_)));
+        let took_ns = now_ns.saturating_sub(within.began_ns);
+        if let Some(cost) = self.stops.returned(within.number, took_ns, is_recorded) {
+            self.tell(&cost);
+        }
     }
 
     /// Lets go of a thread that becomes a program with rights of its own, so that it has them.

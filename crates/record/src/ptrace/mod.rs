@@ -7,6 +7,7 @@
 //! for `PTRACE_O_EXITKILL`, which this one does not.
 
 mod follow;
+mod stops;
 mod thread;
 mod wait_interrupter;
 

@@ -8,7 +8,7 @@ use sys::wait::{read_memory, read_string};
 
 use crate::privileges;
 use crate::processor_time::share;
-use crate::raw_call::RawCall;
+use crate::raw_call::{RawCall, RawWaits};
 use crate::shared::{PATH_BYTES, VECTOR_BYTES, VECTOR_MAX};
 use crate::table::{Role, Row};
 
@@ -75,7 +75,7 @@ impl Memory {
             began_ns: within.began_ns,
             ended_ns,
             // The tracer's own stops are all that it could see.
-            waited_ns: 0,
+            waits: RawWaits::default(),
             arguments,
             result,
             path: path.map(|length| &self.path[..length]),

@@ -18,6 +18,7 @@ pub(super) fn all(bill: &Bill, full: bool, width: Width) -> String {
         unseen(bill).map(|text| ("Unseen", text)),
         recorder(bill).map(|text| ("Toll", text)),
         beside(bill).map(|text| ("Beside", text)),
+        container(bill).map(|text| ("Paths", text)),
         broken(bill).map(|text| ("Broken", text)),
         (!full)
             .then(|| ("More", "--full has every row and pattern, --json all figures.".to_owned())),
@@ -56,7 +57,8 @@ fn unseen(bill: &Bill) -> Option<String> {
         (Unseen::Paths, "path", "could not be read"),
         (Unseen::Calls, "call", "acted on files in ways that the recorder does not know"),
     ] {
-        if of(kind) > 0 {
+        let is_resolved = kind == Unseen::Namespaces && bill.container.is_some();
+        if of(kind) > 0 && !is_resolved {
             parts.push(format!("{} {what}.", counted(of(kind), name)));
         }
     }
@@ -102,13 +104,26 @@ fn recorder(bill: &Bill) -> Option<String> {
 }
 
 fn beside(bill: &Bill) -> Option<String> {
-    let share = bill.kernel_files.busy_share.high;
+    // Threads may be in both at once.
+    let share = bill.kernel_files.busy_share.high.min(1.0 - bill.files.busy_share.low);
     (share >= KERNEL).then(|| {
         format!(
             "{} with files of the kernel and devices (/proc, /sys, /dev), which nobody can move.",
             percent(share)
         )
     })
+}
+
+/// Whose files they are.
+fn container(bill: &Bill) -> Option<String> {
+    let container = bill.container.as_ref()?;
+    let own = format!("process {}", container.process);
+    let name = if container.name == own { String::new() } else { format!("{}, ", container.name) };
+    Some(format!(
+        "They are this machine's for the files of {name}{own}; those in /proc/{}/root are there while \
+         it runs.",
+        container.process
+    ))
 }
 
 /// What went wrong with the recording or in it.

@@ -5,6 +5,7 @@ mod advice;
 mod beside;
 mod command;
 mod names;
+mod needless;
 pub(crate) mod opening;
 mod patterns;
 mod tables;
@@ -14,7 +15,7 @@ mod tests;
 use trace::Bill;
 
 pub use self::command::command_of;
-pub(crate) use self::names::folder;
+pub(crate) use self::names::{doing, folder};
 use crate::text::{Width, heading, paragraph};
 
 /// A screen, of which patterns take what the rest leaves.
@@ -23,16 +24,22 @@ const LINES: usize = 40;
 /// The whole of it on a screen; with `full`, every row and pattern that there is.
 pub fn bill(bill: &Bill, full: bool, width: Width) -> String {
     let opening = heading_of(&opening::sentence(bill), width);
+    if bill.too_coarse {
+        return opening + &paragraph("", "", &opening::counts(bill), width);
+    }
     let facts = paragraph("", "", &opening::facts(bill), width);
     let tables = tables::all(bill, full, width);
+    let needless = needless::all(bill, full, width);
     let beside = beside::all(bill, full, width);
-    let taken: usize =
-        [&opening, &facts, &tables, &beside].map(|text| text.lines().count()).iter().sum();
+    let taken: usize = [&opening, &facts, &tables, &needless, &beside]
+        .map(|text| text.lines().count())
+        .iter()
+        .sum();
     let room = if full { usize::MAX } else { LINES.saturating_sub(taken) };
     // Patterns and advice share what is left; each has its first in any case.
     let patterns = patterns::all(bill, room, width);
     let room = room.saturating_sub(patterns.lines().count());
-    [opening, facts, tables, patterns, advice::all(bill, room, width), beside].concat()
+    [opening, facts, tables, needless, patterns, advice::all(bill, room, width), beside].concat()
 }
 
 /// The opening sentence, which wraps.

@@ -1,7 +1,7 @@
 //! Names and numbers of a bill.
 
 use model::printable::printable;
-use trace::{Bill, Share};
+use trace::{Bill, Kind, Share, Wait};
 use units::percent;
 
 /// A file as it is named from the working folder.
@@ -39,6 +39,19 @@ pub(super) fn shortened(name: &str, chars_max: usize) -> String {
     }
     let kept = name.chars().skip(chars - chars_max.saturating_sub(1));
     std::iter::once('…').chain(kept).collect()
+}
+
+/// What a program does meanwhile, as it goes on after "time spent": whether it waits, and what for,
+/// where that is known.
+pub(crate) fn doing(kind: Kind, waits: Option<bool>, waits_for: Option<Wait>) -> String {
+    let what = match waits_for {
+        None | Some(Wait::Device) => return kind.doing(waits).to_owned(),
+        Some(Wait::Lock) if kind == Kind::Lock => return kind.doing(waits).to_owned(),
+        Some(Wait::Lock) => "a lock",
+        Some(Wait::Pipe) => "a pipe or socket",
+        Some(Wait::Processor) => "a processor",
+    };
+    format!("{}, mostly waiting for {what}", kind.doing(Some(false)))
 }
 
 /// `12%`, or `11% to 13%` where it is known no better.

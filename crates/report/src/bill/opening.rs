@@ -1,9 +1,12 @@
 //! What a bill begins with: the whole of it in a sentence, and what was recorded.
 
-use trace::{Awaited, AwaitedProcess, Bill, Cost, KindCost, Missing, RangeNs, Unit, UnitCost};
-use units::{count, counted, percent, time};
+use trace::{
+    Awaited, AwaitedProcess, Bill, Cost, Kind, KindCost, Mechanism, Missing, RangeNs, Unit,
+    UnitCost, Wait, WaitedFor,
+};
+use units::{count, counted, percent, rough_size, time};
 
-use super::names::{folder, share};
+use super::names::{doing, folder, share};
 
 /// A kind of call beside the first one is named from this part of its share on.
 const SECOND: f64 = 0.25;
@@ -15,6 +18,9 @@ const NAMED: f64 = 0.005;
 /// `app spends 12% of its time with files: 9% waiting for fsync in data/.`
 pub(crate) fn sentence(bill: &Bill) -> String {
     let program = &bill.header.program;
+    if bill.too_coarse {
+        return too_coarse(bill);
+    }
     if bill.files.calls == 0 {
         let more = if bill.bound.complete { String::new() } else { format!(" {}", unknown(bill)) };
         return format!("{program} did nothing with files that could be recorded.{more}");
@@ -36,6 +42,23 @@ pub(crate) fn sentence(bill: &Bill) -> String {
     format!("{program} {spent} {}", bound(bill))
 }
 
+/// In place of what files cost.
+fn too_coarse(bill: &Bill) -> String {
+    let wall_ns = bill.wall_ns as f64;
+    let better = match bill.header.mechanism {
+        Mechanism::Ptrace => {
+            "--mechanism ebpf (as root) and --mechanism preload take less, for a command that they can \
+             record"
+        }
+        _ => "Record a run with fewer or longer calls",
+    };
+    format!(
+        "This recording is too coarse for a bill: {} of {} were the recorder's own time. {better}.",
+        time((wall_ns - middle(bill.own_wall_ns)).max(0.0)),
+        time(wall_ns)
+    )
+}
+
 /// Whether the program waited for something else than files for so long that it has to be said.
 fn was_idle(bill: &Bill) -> bool {
     middle(bill.busy_ns) < middle(bill.own_wall_ns) * BUSY
@@ -52,12 +75,11 @@ fn bound(bill: &Bill) -> String {
 
 /// Why nobody knows how much could be saved.
 fn unknown(bill: &Bill) -> String {
-    let reasons: Vec<&str> = bill.bound.missing.iter().map(|what| reason(*what)).collect();
-    let reasons = match reasons.split_last() {
-        Some((last, [])) => (*last).to_owned(),
-        Some((last, others)) => format!("{} and {last}", others.join(", ")),
-        None => return String::new(),
-    };
+    let reasons = bill.bound.missing.iter().map(|what| reason(*what).to_owned());
+    let reasons = listed(&reasons.collect::<Vec<_>>());
+    if reasons.is_empty() {
+        return String::new();
+    }
     format!("How much more is not known, because {reasons} could not be seen.")
 }
 
@@ -73,9 +95,9 @@ fn reason(missing: Missing) -> &'static str {
 }
 
 fn named(bill: &Bill) -> impl Iterator<Item = &KindCost> {
-    let most = bill.kinds.first().map_or(0.0, |kind| kind.cost.busy_share.middle());
+    let most = bill.kinds.first().map_or(0.0, |kind| kind.cost.part.middle());
     let is_named = move |kind: &&KindCost| {
-        let share = kind.cost.busy_share.middle();
+        let share = kind.cost.part.middle();
         share >= NAMED && share >= most * SECOND
     };
     bill.kinds.iter().filter(is_named).take(2)
@@ -83,19 +105,42 @@ fn named(bill: &Bill) -> impl Iterator<Item = &KindCost> {
 
 fn part(bill: &Bill, kind: &KindCost) -> String {
     let place = kind.folder.as_ref().map(|path| format!(" in {}", folder(bill, path)));
-    let doing = kind.kind.doing(kind.cost.mostly_waits());
-    format!("{} {doing}{}", share(kind.cost.busy_share), place.unwrap_or_default())
+    format!("{} {}{}", share(kind.cost.part), done(kind), place.unwrap_or_default())
 }
 
-/// How long it took, and how much there was.
-pub(crate) fn facts(bill: &Bill) -> String {
-    let mut text = format!(
+/// What a program does in calls of a kind.
+fn done(kind: &KindCost) -> String {
+    doing(kind.kind, kind.cost.mostly_waits(), kind.cost.mostly_waits_for())
+}
+
+/// What is exact whatever the recorder takes.
+pub(super) fn counts(bill: &Bill) -> String {
+    let files = &bill.files;
+    let syncs = bill.kinds.iter().find(|kind| kind.kind == Kind::Sync);
+    format!(
+        "{} Counts and bytes are exact: {} on files, {} read, {} written, {}.",
+        recorded(bill),
+        counted(files.calls, "call"),
+        rough_size(files.read_bytes),
+        rough_size(files.written_bytes),
+        counted(syncs.map_or(0, |kind| kind.cost.calls), "sync")
+    )
+}
+
+/// `Recorded: 3.4 s with 2 processes, …`
+fn recorded(bill: &Bill) -> String {
+    format!(
         "Recorded: {} with {}, {} and {}.",
         time(bill.wall_ns as f64),
         counted_as(bill.processes, "process", "processes"),
         counted(bill.threads, "thread"),
         counted(bill.calls, "call")
-    );
+    )
+}
+
+/// How long it took, and how much there was.
+pub(crate) fn facts(bill: &Bill) -> String {
+    let mut text = recorded(bill);
     if let (Some(user_ns), Some(system_ns)) = (bill.user_ns, bill.system_ns) {
         text += &format!(
             " Processor time: {} in programs, {} in the kernel{}.",
@@ -119,17 +164,19 @@ pub(crate) fn facts(bill: &Bill) -> String {
     text
 }
 
-/// `For 84% of the time it waited for postgres (process 4711), which was not recorded: …`
+/// `84% waiting for 127.0.0.1:5432 (postgres, pid 4711): iotoll watch 4711.`
 fn waits_for(awaited: &Awaited) -> String {
     let share = percent(awaited.share);
     match &awaited.process {
-        Some(AwaitedProcess { number, name }) => format!(
-            " For {share} of the time it waited for {name} (process {number}), which was not \
-             recorded: iotoll watch {number}."
+        Some(AwaitedProcess { number, name, address: Some(address) }) => format!(
+            " {share} waiting for {address} ({name}, pid {number}), which was not recorded: iotoll watch \
+             {number}."
+        ),
+        Some(AwaitedProcess { number, name, address: None }) => format!(
+            " {share} waiting for {name} (pid {number}), which was not recorded: iotoll watch {number}."
         ),
         None => format!(
-            " For {share} of the time it waited for thread {} of another program, which was not \
-             recorded.",
+            " {share} waiting for thread {} of another program, which was not recorded.",
             awaited.thread
         ),
     }
@@ -143,9 +190,9 @@ fn each(bill: &Bill, unit: UnitCost) -> String {
         Unit::Transaction => ["A transaction", "transaction"],
     };
     let most = bill.kinds.first().filter(|_| unit.files_ns > 0).map(|kind| {
-        let part = middle(kind.cost.once_ns) / middle(bill.files.once_ns).max(1.0);
+        let part = kind.cost.part.middle() / bill.files.busy_share.middle().max(f64::MIN_POSITIVE);
         let place = kind.folder.as_ref().map(|path| format!(" in {}", folder(bill, path)));
-        let doing = kind.kind.doing(kind.cost.mostly_waits());
+        let doing = done(kind);
         format!(", {} of that {doing}{}", percent(part.min(1.0)), place.unwrap_or_default())
     });
     format!(
@@ -167,13 +214,44 @@ fn of_file_calls(bill: &Bill) -> String {
 fn divided(files: &Cost) -> String {
     let Some(divided) = files.divided.filter(|_| files.calls > 0) else { return String::new() };
     let waited = divided.waited_ns as f64;
-    let waiting = waited / (waited + middle(divided.processor_ns)).max(1.0);
-    format!(
-        " Of the time in file calls, {} is processor time and {} is waiting, for a device, a lock \
-         or a processor.",
-        percent(1.0 - waiting),
-        percent(waiting)
-    )
+    let all = (waited + middle(divided.processor_ns)).max(1.0);
+    let processor = percent(1.0 - waited / all);
+    let Some(waited_for) = divided.waited_for else {
+        return format!(
+            " Of the time in file calls, {processor} is processor time and {} is waiting, for a device, \
+             a lock or a processor.",
+            percent(waited / all)
+        );
+    };
+    let parts =
+        [format!("{processor} is processor time")].into_iter().chain(waits(waited_for, all));
+    format!(" Of the time in file calls, {}.", listed(&parts.collect::<Vec<_>>()))
+}
+
+/// `a, b and c`
+fn listed(parts: &[String]) -> String {
+    match parts.split_last() {
+        Some((last, [])) => last.clone(),
+        Some((last, others)) => format!("{} and {last}", others.join(", ")),
+        None => String::new(),
+    }
+}
+
+/// `60% is waiting for a device`, the longest first.
+fn waits(waited_for: WaitedFor, all: f64) -> Vec<String> {
+    let mut parts = waited_for.all().map(|(wait, ns)| (ns as f64 / all, wait)).to_vec();
+    parts.retain(|(part, _)| *part >= NAMED);
+    parts.sort_by(|one, other| other.0.total_cmp(&one.0));
+    let name = |(part, wait): (f64, Wait)| {
+        let what = match wait {
+            Wait::Device => "a device",
+            Wait::Lock => "a lock",
+            Wait::Pipe => "a pipe or socket",
+            Wait::Processor => "a processor",
+        };
+        format!("{} is waiting for {what}", percent(part))
+    };
+    parts.into_iter().map(name).collect()
 }
 
 pub(super) fn middle(range: RangeNs) -> f64 {

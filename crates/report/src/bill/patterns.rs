@@ -42,7 +42,7 @@ pub(super) fn all(bill: &Bill, lines_max: usize, width: Width) -> String {
 /// Whether a folder that the program named is the one of that name here. If not, a command would
 /// measure another.
 fn names_are_of_this_machine(bill: &Bill) -> bool {
-    !bill.unseen.iter().any(|unseen| unseen.kind == Unseen::Namespaces)
+    bill.container.is_some() || !bill.unseen.iter().any(|unseen| unseen.kind == Unseen::Namespaces)
 }
 
 fn sentence(bill: &Bill, pattern: &Pattern) -> String {

@@ -4,7 +4,7 @@ use anstyle::Style;
 use trace::{Bill, Cost, FileCost, FolderCost, KindCost};
 use units::{count, percent, rough_size, time};
 
-use super::names::{brief_share, file, folder, shortened};
+use super::names::{brief_share, doing, file, folder, shortened};
 use super::opening::middle;
 use crate::columns::{Cell, GAP, Table};
 use crate::text::Width;
@@ -90,7 +90,7 @@ fn heads(bill: &Bill, first: &'static str, last: &'static str) -> Vec<&'static s
 
 /// The cells of a cost, with one before and one behind.
 fn cells(first: String, cost: &Cost, last: String) -> Vec<String> {
-    let numbers = [count(cost.calls), time(middle(cost.once_ns)), brief_share(cost.busy_share)];
+    let numbers = [count(cost.calls), time(middle(cost.once_ns)), brief_share(cost.part)];
     let divided = cost
         .divided
         .map(|divided| [time(middle(divided.processor_ns)), time(divided.waited_ns as f64)]);
@@ -103,10 +103,11 @@ fn kinds(bill: &Bill, full: bool) -> Rows {
     let last = heads.len() - 1;
     let mut rows = Rows::new(heads, last, 1..last, 4);
     for KindCost { kind, cost, folder: place } in
-        shown(&bill.kinds, full, KINDS, |kind| kind.cost.busy_share.high)
+        shown(&bill.kinds, full, KINDS, |kind| kind.cost.part.high)
     {
         let place = place.as_ref().map_or(String::new(), |path| folder(bill, path));
-        rows.add(cells(kind.doing(cost.mostly_waits()).to_owned(), cost, place));
+        let doing = doing(*kind, cost.mostly_waits(), cost.mostly_waits_for());
+        rows.add(cells(doing, cost, place));
     }
     rows
 }
@@ -115,10 +116,11 @@ fn folders(bill: &Bill, full: bool) -> Rows {
     let heads = heads(bill, "folder", "mostly");
     let last = heads.len() - 1;
     let mut rows = Rows::new(heads, 0, 1..last, 4);
-    for FolderCost { path, cost, most, most_share: _, most_waits } in
-        shown(&bill.folders, full, FOLDERS, |folder| folder.cost.busy_share.high)
+    for FolderCost { path, cost, most, most_share: _, most_waits, most_waits_for } in
+        shown(&bill.folders, full, FOLDERS, |folder| folder.cost.part.high)
     {
-        rows.add(cells(folder(bill, path), cost, most.doing(*most_waits).to_owned()));
+        let mostly = doing(*most, *most_waits, *most_waits_for);
+        rows.add(cells(folder(bill, path), cost, mostly));
     }
     rows
 }

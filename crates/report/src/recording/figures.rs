@@ -32,9 +32,9 @@ pub struct Figures {
     pub time_low_ns: u64,
     /// Their time is at most this.
     pub time_high_ns: u64,
-    /// Their share of the run's time is at least this.
+    /// Their part of the time in which the program was busy is at least this.
     pub share_low: f64,
-    /// Their share of the run's time is at most this.
+    /// And at most this.
     pub share_high: f64,
     /// The longest; none for single files.
     pub longest_ns: Option<u64>,
@@ -50,8 +50,8 @@ impl Figures {
             written_bytes: cost.written_bytes,
             time_low_ns: cost.once_ns.low,
             time_high_ns: cost.once_ns.high,
-            share_low: cost.share.low,
-            share_high: cost.share.high,
+            share_low: cost.part.low,
+            share_high: cost.part.high,
             longest_ns: Some(cost.longest_ns),
         }
     }

@@ -10,19 +10,19 @@ use units::{count, percent, rough_size, time};
 
 pub use self::change::{BillDiff, between};
 pub use self::figures::Figures;
-use crate::bill::{folder, opening};
+use crate::bill::{doing, folder, opening};
 use crate::tables::{Section, Tables};
 
 /// The bill as tables.
 pub fn tables(bill: &Bill) -> Tables {
     let kinds = bill.kinds.iter().map(|kind| {
         let place = kind.folder.as_ref().map_or(String::new(), |path| folder(bill, path));
-        let name = kind.kind.doing(kind.cost.mostly_waits()).to_owned();
+        let name = doing(kind.kind, kind.cost.mostly_waits(), kind.cost.mostly_waits_for());
         cells(&name, Figures::of(&kind.cost), &place)
     });
     let folders = bill.folders.iter().map(|cost| {
-        let mostly = cost.most.doing(cost.most_waits);
-        cells(&folder(bill, &cost.path), Figures::of(&cost.cost), mostly)
+        let mostly = doing(cost.most, cost.most_waits, cost.most_waits_for);
+        cells(&folder(bill, &cost.path), Figures::of(&cost.cost), &mostly)
     });
     let files = bill.top_files.iter().map(|file| {
         vec![
@@ -36,7 +36,7 @@ pub fn tables(bill: &Bill) -> Tables {
             percent(file.share),
         ]
     });
-    let heads = ["calls", "failed", "read", "written", "time", "share of run"];
+    let heads = ["calls", "failed", "read", "written", "time", "share"];
     let heads = |first, last| [&[first], &heads[..], &[last]].concat();
     Tables {
         title: format!("File calls of {}", printable(&bill.header.program)),
@@ -46,7 +46,7 @@ pub fn tables(bill: &Bill) -> Tables {
             Section::new("By folder", &heads("folder", "mostly"), folders).ending_in_words(),
             Section::new(
                 "By file",
-                &["file", "calls", "opens", "syncs", "read", "written", "time", "share of run"],
+                &["file", "calls", "opens", "syncs", "read", "written", "time", "share"],
                 files,
             ),
         ],

@@ -121,8 +121,7 @@ pub(super) static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| {
                   durably, reads and writes in order and at random, each also from the page cache, \
                   and the commits of programs as they were recorded. An operation is one of \
                   these. Latencies of `fsync`, `fdatasync` and `program` are those of the syncs \
-                  alone. Reads have one file for each place, which is written once."
-            .into(),
+                  alone. Reads have one file for each place, which is written once.",
         params: vec![
             param(
                 "bytes",

@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 use self::glob::matches;
 use self::programs::{Calls, TOPICS, Topic};
 use crate::advised::Advice;
-use crate::bill::{Bill, FileUse, Share, Uses, above, text};
+use crate::bill::{Bill, FileUse, Uses, above, text};
 use crate::patterns::WORTH_TELLING;
 
 /// The pattern of a topic about calls on any file.
@@ -55,7 +55,7 @@ fn priced(topic: &Topic, bill: &Bill, uses: &Uses) -> Option<Advice> {
             paths.insert(path);
         }
     }
-    let share = Share::of_sum(summed_ns, bill.busy_ns);
+    let share = bill.part_of(summed_ns);
     let worth_it = calls > 0 && share >= WORTH_TELLING;
     worth_it.then(|| Advice {
         program: topic.program,

@@ -36,6 +36,8 @@ pub struct AwaitedProcess {
     pub number: u32,
     /// Its name.
     pub name: String,
+    /// Where it answers, as far as that could be found: `127.0.0.1:5432`, or a local socket's path.
+    pub address: Option<String>,
 }
 
 /// Waits that another thread ended.

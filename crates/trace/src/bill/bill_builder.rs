@@ -6,25 +6,29 @@ use std::sync::Arc;
 use super::awaited::Wakes;
 use super::bound::{Bound, Sight, Waits};
 use super::busy::Busy;
-use super::cost::{Sum, Whole, took};
+use super::cost::{Cost, Sum, Whole, took};
 use super::file_class::FileClass;
-use super::folders::{FolderId, Folders, above};
+use super::folders::{FolderId, Folders, above, text};
 use super::kind::{KINDS, Kind};
+use super::needless::NeedlessWork;
 use super::order::{InOrder, Interval};
 use super::range::RangeNs;
 use super::requests::Requests;
 use super::uses::Uses;
 use super::{Bill, FileCost, FolderCost, KindCost, SCHEMA, UnseenCount};
 use crate::call::{Call, WORKING_FOLDER};
-use crate::entry::{Entry, Unseen};
+use crate::entry::{Entry, FileKind, Unseen};
 use crate::follow::{Followed, Follower, OpenFile, OpenKind, Place};
-use crate::header::{Header, OverheadNs, Summary};
+use crate::header::{Header, Mechanism, OverheadNs, Summary};
 use crate::op::Op;
 
 /// How many files a bill names.
 const TOP_FILES: usize = 20;
 /// How many threads' calls are counted apart, for the recorder's toll.
 const THREADS_MAX: usize = 1 << 16;
+/// Where less of the recorded time than this is the program's own, a small error of what the recorder
+/// costs is a large one of the rest.
+const OWN_MIN: f64 = 0.5;
 /// A folder has nearly all of something from this share on.
 const NEARLY_ALL: f64 = 0.8;
 /// The permission bits aside, what open(2) is told to open nothing but folders.
@@ -38,6 +42,15 @@ struct CallGroup {
     folder: FolderId,
 }
 
+/// A bill, and what the rest of it is found in.
+pub(crate) struct Billed {
+    pub(crate) bill: Bill,
+    pub(crate) uses: Uses,
+    /// How many requests were answered.
+    pub(crate) requests: u64,
+    pub(crate) needless: NeedlessWork,
+}
+
 /// What a bill is made from.
 pub(crate) struct BillBuilder {
     header: Header,
@@ -49,6 +62,7 @@ pub(crate) struct BillBuilder {
     kinds: [Sum; KINDS],
     folders: Folders,
     uses: Uses,
+    needless: NeedlessWork,
     unseen: BTreeMap<Unseen, u64>,
     busy: Busy,
     waits: Waits,
@@ -79,6 +93,7 @@ impl BillBuilder {
             kinds: [Sum::default(); KINDS],
             folders: Folders::new(),
             uses: Uses::default(),
+            needless: NeedlessWork::default(),
             unseen: BTreeMap::new(),
             busy: Busy::default(),
             waits: Waits::default(),
@@ -139,6 +154,14 @@ impl BillBuilder {
                     self.uses.ran(path);
                 }
             }
+            Entry::Overhead { overhead_ns, within_ns } => {
+                self.header.measured(*overhead_ns, *within_ns);
+            }
+            Entry::File(facts) if facts.kind == FileKind::Missing => {
+                if let Some(path) = self.follower.path(facts.path) {
+                    self.needless.missing(path);
+                }
+            }
             Entry::Path { .. } | Entry::Inherited { .. } | Entry::File(_) | Entry::Lost { .. } => {}
         }
     }
@@ -180,7 +203,9 @@ impl BillBuilder {
                     folder.all.count(call, took, bytes);
                     folder.kinds[kind as usize].count(call, took, bytes);
                 });
-                self.uses.take(call, followed, kind, took.low.midpoint(took.high));
+                let took_ns = took.low.midpoint(took.high);
+                self.uses.take(call, followed, kind, took_ns);
+                self.needless.take(call, followed, kind, took_ns);
             }
             FileClass::Kernel => self.kernel_files.count(call, took, bytes),
             FileClass::Unknown => self.unknown.count(call, took, bytes),
@@ -216,20 +241,23 @@ impl BillBuilder {
 
     /// The bill, as yet without patterns, what they are found in, and how many requests were
     /// answered.
-    pub(crate) fn finish(mut self, summary: Option<&Summary>, lost: u64) -> (Bill, Uses, u64) {
+    pub(crate) fn finish(mut self, summary: Option<&Summary>, lost: u64) -> Billed {
         while let Some(interval) = self.order.pop() {
             self.cover(&interval);
         }
         let wall_ns = summary.map_or(0, |summary| summary.wall_ns).max(self.last_ns);
-        let own_wall_ns = self.own_wall(wall_ns);
+        let own_wall_ns = self.own_wall(wall_ns, summary);
         let busy_ns = self.busy.of(own_wall_ns, self.files.once());
         let whole = Whole {
             wall_ns: own_wall_ns,
             busy_ns,
             processor_ns: summary.map(|summary| self.own_processor(summary)),
             sees_waiting: self.header.sees_waiting,
+            divides_waits: self.header.divides_waits,
+            files: None,
         };
         let (files, unknown) = (self.files.cost(whole), self.unknown.cost(whole));
+        let parts = Whole { files: Some((files.summed_ns, files.busy_share)), ..whole };
         let met = |kind| self.unseen.get(&kind).copied().unwrap_or_default();
         let sight = Sight {
             header: &self.header,
@@ -244,6 +272,7 @@ impl BillBuilder {
             wall_ns,
             own_wall_ns,
             busy_ns,
+            too_coarse: own_wall_ns.middle() < wall_ns as f64 * OWN_MIN,
             bound: Bound::of(&files, &sight),
             unit: None,
             awaited: self.wakes.awaited(own_wall_ns.low.midpoint(own_wall_ns.high)),
@@ -255,29 +284,51 @@ impl BillBuilder {
             processes: self.processes,
             threads: self.threads,
             calls: self.calls,
+            container: None,
             working_folder: self.working_folder.as_deref().map(text),
+            kinds: self.kind_costs(parts),
+            folders: self.folder_costs(parts),
+            top_files: self.file_costs(&files),
             files,
-            kinds: self.kind_costs(whole),
-            folders: self.folder_costs(whole),
-            top_files: self.file_costs(busy_ns),
             files_forgotten: self.uses.forgotten(),
             kernel_files: self.kernel_files.cost(whole),
             unknown,
             unseen: self.unseen.iter().map(|(kind, count)| unseen(*kind, *count)).collect(),
+            needless: Vec::new(),
             patterns: Vec::new(),
             advice: Vec::new(),
             header: self.header,
         };
-        (bill, self.uses, self.requests.answered())
+        Billed {
+            bill,
+            uses: self.uses,
+            requests: self.requests.answered(),
+            needless: self.needless,
+        }
     }
 
     /// The wall time without the recorder. Its toll was on the way at least as often as the
     /// busiest thread called, and at most as often as all of them; never within the time of
     /// which files alone have the most.
-    fn own_wall(&self, wall_ns: u64) -> RangeNs {
+    fn own_wall(&self, wall_ns: u64, summary: Option<&Summary>) -> RangeNs {
         let files_ns = self.files.once_high();
         let without = |overhead| without(wall_ns, overhead).max(files_ns).min(wall_ns.max(1));
-        RangeNs { low: without(self.overhead_ns.high), high: without(self.toll_of_most) }
+        let most_ns = |ns: i64| ns.min(self.processor_time_max(summary));
+        RangeNs {
+            low: without(most_ns(self.overhead_ns.high)),
+            high: without(most_ns(self.toll_of_most)),
+        }
+    }
+
+    /// What the recorder's part can be at the most, where it is processor time of the program itself:
+    /// within the kernel, or of all of it.
+    fn processor_time_max(&self, summary: Option<&Summary>) -> i64 {
+        let most_ns = summary.and_then(|summary| match self.header.mechanism {
+            Mechanism::Ebpf => Some(summary.system_ns),
+            Mechanism::Preload => Some(summary.user_ns.saturating_add(summary.system_ns)),
+            Mechanism::Ptrace | Mechanism::Planted => None,
+        });
+        most_ns.filter(|ns| *ns > 0).and_then(|ns| i64::try_from(ns).ok()).unwrap_or(i64::MAX)
     }
 
     /// The processor time without the recorder's part, of which each call has one.
@@ -318,15 +369,16 @@ impl BillBuilder {
                 path: text(&folder.path),
                 cost: folder.all.cost(whole),
                 most,
-                most_share: most_cost.busy_share,
+                most_share: most_cost.part,
                 most_waits: most_cost.mostly_waits(),
+                most_waits_for: most_cost.mostly_waits_for(),
             }
         };
         self.folders.that_matter().into_iter().map(cost_of).collect()
     }
 
-    fn file_costs(&self, busy_ns: RangeNs) -> Vec<FileCost> {
-        let busy_ns = busy_ns.low.midpoint(busy_ns.high).max(1);
+    fn file_costs(&self, all: &Cost) -> Vec<FileCost> {
+        let part = |ns: u64| (ns as f64 / all.summed_ns.middle().max(1.0)).min(1.0);
         let mut files: Vec<_> = self.uses.files().collect();
         files.sort_by_key(|(path, file)| (std::cmp::Reverse(file.all_ns()), *path));
         let cost = |(path, file): (&[u8], &super::FileUse)| FileCost {
@@ -337,7 +389,7 @@ impl BillBuilder {
             written_bytes: file.written_bytes,
             syncs: file.syncs,
             summed_ns: file.all_ns(),
-            share: file.all_ns() as f64 / busy_ns as f64,
+            share: part(file.all_ns()) * all.busy_share.middle(),
         };
         files.into_iter().take(TOP_FILES).map(cost).collect()
     }
@@ -360,11 +412,6 @@ fn written_to(call: &Call, followed: &mut Followed) -> Option<Kind> {
 
 fn unseen(kind: Unseen, count: u64) -> UnseenCount {
     UnseenCount { kind, count }
-}
-
-/// A path as text. What is no UTF-8 is replaced.
-pub(crate) fn text(path: impl AsRef<[u8]>) -> String {
-    String::from_utf8_lossy(path.as_ref()).into_owned()
 }
 
 /// What a call read and wrote.

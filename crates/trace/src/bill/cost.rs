@@ -28,6 +28,10 @@ pub struct Cost {
     pub share: Share,
     /// The same of the time in which the program was busy ([`Bill::busy_ns`](super::Bill::busy_ns)).
     pub busy_share: Share,
+    /// Its part of what all files cost, of the same time: time in which threads were in calls at
+    /// once is divided among these calls. The parts of all kinds add up to that of all files, and so
+    /// do those of folders that are not within another.
+    pub part: Share,
     /// The longest.
     pub longest_ns: u64,
     /// What of `summed_ns` was processor time, and what was not; none where the recorder did not
@@ -36,6 +40,12 @@ pub struct Cost {
 }
 
 impl Cost {
+    /// What most of their waiting was for, if most of their time was waiting and that was told apart.
+    pub fn mostly_waits_for(&self) -> Option<Wait> {
+        let waited_for = self.divided.filter(|_| self.mostly_waits() == Some(true))?.waited_for?;
+        waited_for.all().into_iter().max_by_key(|(_, ns)| *ns).map(|(wait, _)| wait)
+    }
+
     /// Whether most of their time was waiting; none where the recorder did not see it, and of what
     /// `io_uring` did.
     pub fn mostly_waits(&self) -> Option<bool> {
@@ -54,9 +64,66 @@ pub struct Divided {
     pub processor_ns: RangeNs,
     /// Waiting for a device, for a lock, or for a processor that others had.
     pub waited_ns: u64,
+    /// What of `waited_ns` was for what; none where the recorder did not tell it apart.
+    pub waited_for: Option<WaitedFor>,
     /// `processor_ns` as a share of all processor time of the program; none where that is not
     /// known, because the trace was cut short.
     pub processor_share: Option<Share>,
+}
+
+/// What some calls waited for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct WaitedFor {
+    /// A device, a file server, or another thread's use of a device.
+    pub device_ns: u64,
+    /// A lock that another thread had.
+    pub lock_ns: u64,
+    /// The other end of a pipe or a socket.
+    pub pipe_ns: u64,
+    /// A processor that others had.
+    pub processor_ns: u64,
+}
+
+impl WaitedFor {
+    /// Each with its time.
+    pub const fn all(self) -> [(Wait, u64); 4] {
+        let Self { device_ns, lock_ns, pipe_ns, processor_ns } = self;
+        [
+            (Wait::Device, device_ns),
+            (Wait::Lock, lock_ns),
+            (Wait::Pipe, pipe_ns),
+            (Wait::Processor, processor_ns),
+        ]
+    }
+
+    fn count(&mut self, call: &Call) {
+        let for_others =
+            call.queued_ns.saturating_add(call.locked_ns).saturating_add(call.piped_ns);
+        for (sum, ns) in [
+            (&mut self.device_ns, call.waited_ns.saturating_sub(for_others)),
+            (&mut self.lock_ns, call.locked_ns),
+            (&mut self.pipe_ns, call.piped_ns),
+            (&mut self.processor_ns, call.queued_ns),
+        ] {
+            *sum = sum.saturating_add(ns);
+        }
+    }
+}
+
+/// What a call waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum Wait {
+    /// A device, a file server, or another thread's use of a device.
+    Device,
+    /// A lock that another thread has.
+    Lock,
+    /// The other end of a pipe or a socket.
+    Pipe,
+    /// A processor that others have.
+    Processor,
 }
 
 /// What costs are parts of.
@@ -68,8 +135,20 @@ pub(crate) struct Whole {
     pub(crate) busy_ns: RangeNs,
     /// Its own processor time, where that is known.
     pub(crate) processor_ns: Option<RangeNs>,
-    /// Whether the recorder saw what is waiting.
+    /// Whether the recorder saw what is waiting, and what for.
     pub(crate) sees_waiting: bool,
+    pub(crate) divides_waits: bool,
+    /// All files, of which a cost is a part: their times added up, and their share.
+    pub(crate) files: Option<(RangeNs, Share)>,
+}
+
+impl Whole {
+    /// The part of some times, added up over threads.
+    fn part(&self, summed_ns: RangeNs) -> Option<Share> {
+        let (all_ns, share) = self.files?;
+        let part = (summed_ns.middle() / all_ns.middle().max(1.0)).min(1.0);
+        Some(Share { low: share.low * part, high: share.high * part })
+    }
 }
 
 /// How long a call took without the recorder's part.
@@ -90,6 +169,7 @@ pub(crate) struct Sum {
     summed_ns: RangeNs,
     processor_ns: RangeNs,
     waited_ns: u64,
+    waited_for: WaitedFor,
     longest_ns: u64,
     cover: Cover,
 }
@@ -111,6 +191,7 @@ impl Sum {
                 high: took.high.saturating_sub(call.waited_ns),
             });
             self.waited_ns = self.waited_ns.saturating_add(call.waited_ns);
+            self.waited_for.count(call);
         }
         self.longest_ns = self.longest_ns.max(took.high);
     }
@@ -133,8 +214,13 @@ impl Sum {
     pub(crate) fn cost(&self, whole: Whole) -> Cost {
         let once_ns = self.cover.total();
         let processor_share = whole.processor_ns.map(|all| Share::of(self.processor_ns, all));
-        let divided =
-            Divided { processor_ns: self.processor_ns, waited_ns: self.waited_ns, processor_share };
+        let divided = Divided {
+            processor_ns: self.processor_ns,
+            waited_ns: self.waited_ns,
+            waited_for: whole.divides_waits.then_some(self.waited_for),
+            processor_share,
+        };
+        let busy_share = Share::of(once_ns, whole.busy_ns);
         Cost {
             calls: self.calls,
             failed: self.failed,
@@ -143,7 +229,8 @@ impl Sum {
             summed_ns: self.summed_ns,
             once_ns,
             share: Share::of(once_ns, whole.wall_ns),
-            busy_share: Share::of(once_ns, whole.busy_ns),
+            busy_share,
+            part: whole.part(self.summed_ns).unwrap_or(busy_share),
             longest_ns: self.longest_ns,
             divided: whole.sees_waiting.then_some(divided),
         }

@@ -118,6 +118,11 @@ pub(crate) fn above(path: &[u8]) -> &[u8] {
     }
 }
 
+/// A path as text. What is no UTF-8 is replaced.
+pub(crate) fn text(path: impl AsRef<[u8]>) -> String {
+    String::from_utf8_lossy(path.as_ref()).into_owned()
+}
+
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]

@@ -13,11 +13,14 @@ mod bound;
 mod busy;
 mod cost;
 mod cover;
+mod elsewhere;
 mod file_class;
 mod folders;
 mod kind;
+mod needless;
 mod order;
 mod range;
+mod ranges;
 mod requests;
 mod unit;
 mod uses;
@@ -25,11 +28,13 @@ mod uses;
 use serde::Serialize;
 
 pub use self::awaited::{Awaited, AwaitedProcess};
-pub(crate) use self::bill_builder::{BillBuilder, text};
+pub(crate) use self::bill_builder::{BillBuilder, Billed};
 pub use self::bound::{Bound, Missing};
-pub use self::cost::{Cost, Divided};
-pub(crate) use self::folders::above;
+pub use self::cost::{Cost, Divided, Wait, WaitedFor};
+pub use self::elsewhere::Container;
+pub(crate) use self::folders::{above, text};
 pub use self::kind::Kind;
+pub use self::needless::{Needless, NeedlessKind};
 pub use self::range::{RangeNs, Share};
 pub use self::unit::{Unit, UnitCost};
 pub(crate) use self::uses::{FileUse, Looks, Uses};
@@ -54,7 +59,10 @@ pub struct Bill {
     pub wall_ns: u64,
     /// How long it would have taken without the recorder. Each `share` is of this.
     pub own_wall_ns: RangeNs,
-    /// What of that the program was busy: one of its threads was on a processor, or a file call was
+    /// Whether more than half of the recorded time was the recorder's: then no time here is worth
+    /// much. Counts and bytes are exact.
+    pub too_coarse: bool,
+    /// What of `own_wall_ns` the program was busy: one of its threads was on a processor, or a file call was
     /// under way. Each `busy_share` is of this. All of it where the recorder did not see when
     /// threads were idle (`header.sees`).
     pub busy_ns: RangeNs,
@@ -82,6 +90,9 @@ pub struct Bill {
     pub threads: u64,
     /// How many calls were recorded, also those on no file.
     pub calls: u64,
+    /// The container or other mounts that the program has, where every file is named as it is reached
+    /// from here.
+    pub container: Option<Container>,
     /// The working folder of the first process.
     pub working_folder: Option<String>,
     /// All calls on stored files.
@@ -102,6 +113,9 @@ pub struct Bill {
     pub unknown: Cost,
     /// What the recorder met and could not see into.
     pub unseen: Vec<UnseenCount>,
+    /// Work with files that it could leave out, for 1% of the time or more, the one with the most time
+    /// first.
+    pub needless: Vec<Needless>,
     /// What the program does with its files that may pay to be done another way, the one with
     /// the most time first.
     pub patterns: Vec<Pattern>,
@@ -138,6 +152,8 @@ pub struct FolderCost {
     pub most_share: Share,
     /// Whether that kind mostly waits there; none where the recorder did not see it.
     pub most_waits: Option<bool>,
+    /// What that kind mostly waits for there, if it mostly waits and that was told apart.
+    pub most_waits_for: Option<Wait>,
 }
 
 /// What calls on one file cost.
@@ -158,8 +174,8 @@ pub struct FileCost {
     pub syncs: u64,
     /// Time, threads in parallel added up.
     pub summed_ns: u64,
-    /// This as a share of the time in which the program was busy; beyond 1 where threads do it in
-    /// parallel.
+    /// Its part of the time in which the program was busy: time in which threads were in calls at
+    /// once is divided among these calls.
     pub share: f64,
 }
 
@@ -171,6 +187,15 @@ pub struct UnseenCount {
     pub kind: Unseen,
     /// How often.
     pub count: u64,
+}
+
+impl Bill {
+    /// What times with files, added up over threads, are of the time in which the program was busy:
+    /// time in which threads were in calls at once is divided among these calls.
+    pub(crate) fn part_of(&self, summed_ns: u64) -> f64 {
+        let part = summed_ns as f64 / self.files.summed_ns.middle().max(1.0);
+        part.min(1.0) * self.files.busy_share.middle()
+    }
 }
 
 #[cfg(feature = "schema")]

@@ -14,6 +14,11 @@ pub struct RangeNs {
 }
 
 impl RangeNs {
+    /// In the middle of the two.
+    pub(crate) fn middle(self) -> f64 {
+        self.low.midpoint(self.high) as f64
+    }
+
     pub(crate) fn add(&mut self, other: Self) {
         self.low = self.low.saturating_add(other.low);
         self.high = self.high.saturating_add(other.high);
@@ -35,11 +40,6 @@ impl Share {
     pub(crate) fn of(part: RangeNs, whole: RangeNs) -> Self {
         let share = |part: u64, whole: u64| (part as f64 / whole.max(1) as f64).min(1.0);
         Self { low: share(part.low, whole.high), high: share(part.high, whole.low) }
-    }
-
-    /// The same of a sum, in the middle of what it can be.
-    pub(crate) fn of_sum(ns: u64, whole: RangeNs) -> f64 {
-        (ns as f64 / whole.low.midpoint(whole.high).max(1) as f64).min(1.0)
     }
 
     /// In the middle of the two.

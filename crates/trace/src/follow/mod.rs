@@ -19,7 +19,7 @@ use self::absolute::absolute;
 use self::open_file::Description;
 pub use self::open_file::{OpenFile, OpenKind, Place};
 use self::tables::{Slot, TableId, Tables};
-use crate::call::{Call, HERE, NO_FD, PathId, WORKING_FOLDER};
+use crate::call::{Call, HERE, NO_FD, PathId, ROOT_FOLDER, WORKING_FOLDER};
 use crate::coder::told;
 use crate::entry::Entry;
 use crate::flags::{
@@ -129,7 +129,8 @@ impl Follower {
             | Entry::Woken { .. }
             | Entry::Unseen { .. }
             | Entry::Lost { .. }
-            | Entry::Idle { .. } => {}
+            | Entry::Idle { .. }
+            | Entry::Overhead { .. } => {}
         }
         None
     }
@@ -393,6 +394,10 @@ impl Follower {
     fn inherit(&mut self, process: u32, fd: i32, path: Option<Arc<[u8]>>, flags: u64, offset: u64) {
         if fd == WORKING_FOLDER {
             *self.thread(process).folder.borrow_mut() = path;
+            return;
+        }
+        if fd == ROOT_FOLDER {
+            *self.thread(process).root.borrow_mut() = path;
             return;
         }
         let kind = match path.as_deref() {

@@ -17,7 +17,7 @@ mod synced;
 
 use std::cmp::Reverse;
 
-use crate::bill::{Bill, FileUse, Share, Uses};
+use crate::bill::{Bill, FileUse, Uses};
 use crate::pattern::{CommandOf, Pattern, PatternKind};
 
 /// The least share of the time in which the program is busy that a pattern's calls take.
@@ -80,7 +80,7 @@ impl Evidence<'_> {
     }
 
     fn pattern(&self, what: PatternKind, summed_ns: u64) -> Pattern {
-        let share = Share::of_sum(summed_ns, self.bill.busy_ns);
+        let share = self.bill.part_of(summed_ns);
         let folder = self.bill.working_folder.as_deref().filter(|_| !self.bill.header.attached);
         let command = (self.command_of)(&what, folder);
         Pattern { what, summed_ns, share, command }

@@ -8,6 +8,7 @@ mod awaited;
 mod bills;
 mod bounds;
 mod damage;
+mod needless;
 mod patterns;
 mod round_trip;
 mod sizes;

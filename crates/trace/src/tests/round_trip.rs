@@ -5,7 +5,8 @@ use proptest::prelude::*;
 use super::entries;
 use crate::planted::header;
 use crate::{
-    Call, Entry, Error, FileFacts, FileKind, Op, PathId, Summary, TraceReader, TraceWriter, Unseen,
+    Call, Entry, Error, FileFacts, FileKind, Op, OverheadNs, PathId, Summary, TraceReader,
+    TraceWriter, Unseen,
 };
 
 const SUMMARY: Summary = Summary { wall_ns: 1, user_ns: 2, system_ns: u64::MAX, status: Some(-1) };
@@ -34,6 +35,9 @@ fn call() -> impl Strategy<Value = (Call, [Option<usize>; 2])> {
             began_ns,
             took_ns,
             waited_ns: waited.min(took_ns),
+            queued_ns: waited.min(took_ns) / 4,
+            locked_ns: waited.min(took_ns) / 3,
+            piped_ns: waited.min(took_ns) % 3 / 2,
             fd: fd as i32,
             other: other as i32,
             offset: offset as i64,
@@ -61,7 +65,7 @@ fn made() -> impl Strategy<Value = Made> {
     prop_oneof![
         2 => bytes.prop_map(Made::Path),
         6 => call().prop_map(|(call, paths)| Made::Call(call, paths)),
-        2 => (0_usize..8, numbers, prop::array::uniform4(small()), any::<usize>())
+        2 => (0_usize..9, numbers, prop::array::uniform4(small()), any::<usize>())
             .prop_map(|(which, a, b, path)| Made::Other(which, a, b, path)),
     ]
 }
@@ -100,6 +104,10 @@ fn other(which: usize, a: [u64; 4], b: [u32; 4], path: PathId) -> Entry {
         }),
         5 => Entry::Unseen { kind: Unseen::ALL[b[0] as usize % Unseen::ALL.len()], count: a[0] },
         6 => Entry::Idle { at_ns: a[1], took_ns: a[0] },
+        8 => Entry::Overhead {
+            overhead_ns: OverheadNs { low: a[0] as i64, high: a[1] as i64 },
+            within_ns: OverheadNs { low: a[2] as i64, high: a[3] as i64 },
+        },
         7 => Entry::Woken { at_ns: a[0], thread: b[0], by: b[1], slept_ns: a[1] },
         _ => Entry::Lost { count: a[0] },
     }

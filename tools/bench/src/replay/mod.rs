@@ -70,30 +70,79 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     ensure!(args.rounds >= ROUNDS_MIN, "--rounds must be at least {ROUNDS_MIN}");
     let iotoll = process::release_iotoll()?;
     let mut folders = Folders::default();
-    let mut missed = Vec::new();
+    let (mut missed, mut rows) = (Vec::new(), Vec::new());
     let programs = programs::all()?;
     for program in programs.iter().filter(|program| program.name.contains(&args.only)) {
         if let Some(missing) = program.needs.iter().find(|needed| !is_installed(needed)) {
             println!("{}: skipped, for there is no {missing}", program.name);
             continue;
         }
-        let measured = measure(args, &iotoll, program, &mut folders);
-        missed.extend(measured.with_context(|| program.name.clone())?);
+        match measure(args, &iotoll, program, &mut folders) {
+            Ok(measured) => {
+                missed.extend(measured.missed);
+                rows.push(measured.row);
+            }
+            // One that cannot be measured here says nothing of the others.
+            Err(error) => missed.push(format!("{}: {error:#}", program.name)),
+        }
     }
     if watched::NAME.contains(&args.only) {
         missed.extend(watched::measure(args, &iotoll, &mut folders).context(watched::NAME)?);
+    }
+    table(&rows);
+    for miss in &missed {
+        println!("missed: {miss}");
     }
     ensure!(missed.is_empty() || args.no_target, "{}", missed.join("\n"));
     Ok(())
 }
 
-/// Measures one program; what it misses of its targets.
+/// A program's line in the table at the end.
+struct Row {
+    name: String,
+    saved: Spread,
+    foretold: Spread,
+    bound: f64,
+    off: f64,
+    verdict: bool,
+}
+
+struct Measured {
+    row: Row,
+    missed: Vec<String>,
+}
+
+/// What moving really saves, beside what was said of it.
+fn table(rows: &[Row]) {
+    let percent = |share: f64| format!("{:.0}%", share * 100.0);
+    println!(
+        "| program | moving saves | replays say | at most | replayed on disk | bound holds | replay holds |"
+    );
+    println!("| --- | --- | --- | --- | --- | --- | --- |");
+    let yes = |is: bool| if is { "yes" } else { "no" };
+    for row in rows {
+        let said = row.foretold.show(percent);
+        let said = if row.verdict { said } else { format!("no verdict ({said})") };
+        let holds = row.saved.low <= row.foretold.high && row.saved.high >= row.foretold.low;
+        println!(
+            "| {} | {} | {said} | {} | ×{:.2} | {} | {} |",
+            row.name,
+            row.saved.show(percent),
+            percent(row.bound),
+            row.off,
+            yes(row.saved.low <= row.bound),
+            if row.verdict { yes(holds) } else { "–" }
+        );
+    }
+}
+
+/// Measures one program.
 fn measure(
     args: &Args,
     iotoll: &Path,
     program: &Program,
     folders: &mut Folders,
-) -> Result<Vec<String>> {
+) -> Result<Measured> {
     let mut took: [Vec<f64>; TURNS.len()] = [const { Vec::new() }; TURNS.len()];
     let mut replayed = Replayed::default();
     // What is read from the device the first time is in memory from then on.
@@ -156,7 +205,7 @@ fn middle(values: &[f64]) -> f64 {
 }
 
 /// Prints a program's figures; what they miss.
-fn tell(program: &Program, took: &[Vec<f64>; 4], replayed: &Replayed) -> Vec<String> {
+fn tell(program: &Program, took: &[Vec<f64>; 4], replayed: &Replayed) -> Measured {
     let [disk, ram, replay_disk, replay_ram] = took;
     let ratio = |a: &[f64], b: &[f64]| Spread::of(a.iter().zip(b).map(|(a, b)| a / b));
     let saved = |a: &[f64], b: &[f64]| Spread::of(a.iter().zip(b).map(|(a, b)| 1.0 - b / a));
@@ -199,7 +248,15 @@ fn tell(program: &Program, took: &[Vec<f64>; 4], replayed: &Replayed) -> Vec<Str
     if really.low > foretold.high || really.high < foretold.low {
         missed.push(format!("{name}: moving saves another share than replays say"));
     }
-    missed
+    let row = Row {
+        name: name.clone(),
+        saved: really,
+        foretold,
+        bound,
+        off: off.median,
+        verdict: replayed.untrusted.is_none(),
+    };
+    Measured { row, missed }
 }
 
 /// The folders of all runs, which are removed at the end.

@@ -55,6 +55,7 @@ impl TestTrace {
             processors: 2,
             page_bytes: 4096,
             sees_waiting: true,
+            divides_waits: false,
             sees: trace::Sees::default(),
             operations: None,
             sees_wakers: false,

@@ -1,0 +1,173 @@
+//! Work that a program could leave out, and parts that add up.
+
+use super::bill;
+use crate::flags::{O_CREAT, O_EXCL, O_RDWR};
+use crate::planted::{Planted, header};
+use crate::{Bill, Call, Entry, Header, Needless, NeedlessKind, Op, OverheadNs, Wait, WaitedFor};
+
+const MS: u64 = 1_000_000;
+
+fn of(bill: &Bill, kind: NeedlessKind) -> Option<&Needless> {
+    bill.needless.iter().find(|one| one.kind == kind)
+}
+
+/// Makes, writes and removes three files in a folder that is made and removed as well.
+fn scratch(planted: &mut Planted, kept: bool) {
+    planted.named(Op::Mkdir, "build/tmp1", MS, 0);
+    for file in ["a", "b", "c"] {
+        let path = format!("build/tmp1/{file}");
+        planted.open(&path, O_RDWR | O_CREAT | O_EXCL, 3);
+        planted.moved(Op::Write, 3, 1000, 10 * MS);
+        planted.on(Op::Fsync, 3, 20 * MS);
+        planted.on(Op::Close, 3, MS);
+        if !kept {
+            planted.named(Op::Unlink, &path, MS, 0);
+        }
+    }
+    planted.named(Op::Rmdir, "build/tmp1", MS, 0);
+}
+
+/// Fails where files that stay are taken for scratch, or where a folder is named that is gone the next
+/// time.
+#[test]
+fn files_that_are_made_and_removed_are_scratch() {
+    let mut planted = Planted::new("/srv");
+    scratch(&mut planted, false);
+    planted.think(900 * MS);
+    let found = bill(&planted.finish());
+    let one = of(&found, NeedlessKind::Scratch).unwrap();
+    assert_eq!((&*one.folder, one.times, one.bytes, one.alone), ("/srv/build", 3, 3000, true));
+    assert_eq!(one.summed_ns / MS, 3 * (10 + 20 + 1 + 1));
+    let folders: Vec<_> =
+        found.scratch_folders().map(|(folder, _, alone)| (folder, alone)).collect();
+    assert_eq!(folders, [("/srv/build", true)]);
+    let synced = of(&found, NeedlessKind::SyncedThenRemoved).unwrap();
+    assert_eq!((synced.times, synced.summed_ns / MS), (3, 60));
+
+    let mut planted = Planted::new("/srv");
+    scratch(&mut planted, false);
+    planted.open("build/kept", O_RDWR, 3);
+    let one = bill(&planted.finish()).needless.swap_remove(0);
+    assert_eq!((one.kind, one.alone), (NeedlessKind::Scratch, false));
+
+    let mut planted = Planted::new("/srv");
+    scratch(&mut planted, true);
+    assert_eq!(bill(&planted.finish()).needless, []);
+}
+
+/// Fails where what was forced to the device counts as overwritten, or what was written since as read
+/// twice.
+#[test]
+fn bytes_are_told_apart_by_what_came_before() {
+    let mut planted = Planted::new("/srv");
+    planted.open("data", O_RDWR, 3);
+    let at = |planted: &mut Planted, op, offset: i64, bytes: u64| {
+        planted.call(1, op, 10 * MS, |call| {
+            (call.fd, call.offset, call.length, call.result) = (3, offset, bytes, bytes as i64);
+        });
+    };
+    at(&mut planted, Op::Write, 0, 8192);
+    at(&mut planted, Op::Write, 4096, 8192);
+    planted.on(Op::Fsync, 3, MS);
+    at(&mut planted, Op::Write, 0, 4096);
+    at(&mut planted, Op::Read, 0, 4096);
+    at(&mut planted, Op::Read, 0, 8192);
+    at(&mut planted, Op::Write, 0, 4096);
+    at(&mut planted, Op::Read, 0, 4096);
+    at(&mut planted, Op::Read, 4096, 100);
+    let found = bill(&planted.finish());
+    let over = of(&found, NeedlessKind::Overwritten).unwrap();
+    // Once before the sync, and once after it.
+    assert_eq!((over.times, over.bytes, over.summed_ns / MS), (2, 8192, 15));
+    let again = of(&found, NeedlessKind::ReadTwice).unwrap();
+    assert_eq!((again.times, again.bytes), (2, 4096 + 100));
+    let small = of(&found, NeedlessKind::SmallReads).unwrap();
+    assert_eq!((small.times, small.bytes), (1, 100));
+}
+
+/// Fails where threads in calls at once make parts that are more than the whole.
+#[test]
+fn parts_add_up_to_the_whole() {
+    let mut planted = Planted::new("/srv");
+    planted.open("a/log", O_RDWR, 3);
+    planted.open("b/log", O_RDWR, 4);
+    planted.begin(1, 2, true);
+    for _ in 0..10 {
+        let began_ns = planted.now_ns;
+        for (thread, op, fd, took_ms) in [(1, Op::Fsync, 3, 30), (2, Op::Write, 4, 25)] {
+            planted
+                .call(thread, op, took_ms * MS, |call| (call.fd, call.began_ns) = (fd, began_ns));
+        }
+        planted.think(2 * MS);
+    }
+    let bill = bill(&planted.finish());
+    let whole = bill.files.busy_share.middle();
+    let kinds: f64 = bill.kinds.iter().map(|kind| kind.cost.part.middle()).sum();
+    let folders: f64 = bill.folders.iter().map(|folder| folder.cost.part.middle()).sum();
+    let files: f64 = bill.top_files.iter().map(|file| file.share).sum();
+    assert!(whole > 0.9 && whole <= 1.0, "{whole}");
+    for sum in [kinds, folders, files] {
+        assert!((sum - whole).abs() < 0.001, "{sum} of {whole}");
+    }
+}
+
+/// Fails where waiting for one thing is taken for waiting for another.
+#[test]
+fn waiting_is_told_apart() {
+    let header = Header { sees_waiting: true, divides_waits: true, ..header() };
+    let mut planted = Planted::with(&header, "/srv");
+    planted.open("data", O_RDWR, 3);
+    let mut call = |op, waits: fn(&mut Call)| {
+        planted.call(1, op, 10 * MS, |call| {
+            (call.fd, call.waited_ns) = (3, 9 * MS);
+            waits(call);
+        });
+    };
+    call(Op::Read, |call| call.queued_ns = 8 * MS);
+    call(Op::Write, |call| (call.queued_ns, call.locked_ns) = (MS, 7 * MS));
+    call(Op::Fsync, |_| {});
+    call(Op::Sendfile, |call| call.piped_ns = 2 * MS);
+    let bill = bill(&planted.finish());
+    let waited_for = bill.files.divided.unwrap().waited_for;
+    let expected = WaitedFor {
+        device_ns: (1 + 1 + 9 + 7) * MS,
+        lock_ns: 7 * MS,
+        pipe_ns: 2 * MS,
+        processor_ns: 9 * MS,
+    };
+    assert_eq!(waited_for, Some(expected));
+    let most = |kind| {
+        let found = bill.kinds.iter().find(|one| one.kind == kind);
+        found.and_then(|one| one.cost.mostly_waits_for())
+    };
+    assert_eq!(most(crate::Kind::Sync), Some(Wait::Device));
+    assert_eq!(most(crate::Kind::Write), Some(Wait::Lock));
+}
+
+/// Fails where what was measured later is not taken for what comes after it, or where a bill is made
+/// of what is mostly the recorder's.
+#[test]
+fn what_the_recorder_measures_counts_from_there_on() {
+    let mut planted = Planted::new("/srv");
+    planted.open("data", O_RDWR, 3);
+    for stop_ns in [MS, 4 * MS] {
+        let range = OverheadNs { low: stop_ns as i64, high: stop_ns as i64 };
+        planted.push(&Entry::Overhead { overhead_ns: range, within_ns: range });
+        for _ in 0..10 {
+            planted.on(Op::Fsync, 3, 10 * MS);
+        }
+    }
+    let trace = planted.finish();
+    let measured = bill(&trace);
+    let sync = measured.kinds.iter().find(|kind| kind.kind == crate::Kind::Sync).unwrap();
+    assert_eq!(sync.cost.summed_ns.low / MS, 10 * 9 + 10 * 6);
+    assert!(!measured.too_coarse);
+    let mut planted = Planted::new("/srv");
+    planted.open("data", O_RDWR, 3);
+    let range = OverheadNs { low: 8_000_000, high: 8_000_000 };
+    planted.push(&Entry::Overhead { overhead_ns: range, within_ns: range });
+    for _ in 0..10 {
+        planted.on(Op::Fsync, 3, 10 * MS);
+    }
+    assert!(bill(&planted.finish()).too_coarse);
+}
