@@ -23,6 +23,9 @@ const FILES_MAX: usize = 200_000;
 const OF_THE_KERNEL: [&str; 3] = ["/proc", "/sys", "/dev"];
 const IN_MEMORY: &str = "/dev/shm";
 
+/// What is only read there belongs to the system, and is in memory once it was used.
+const OF_THE_SYSTEM: [&str; 3] = ["/usr", "/lib", "/etc"];
+
 const O_CREAT: u64 = 0o100;
 /// What `O_SYNC` has, too.
 const O_DSYNC: u64 = 0o10000;
@@ -212,10 +215,13 @@ impl Reading {
         let share = |ns: u64| ns as f64 / busy_ns;
         let folder_of = |path: PathBuf| {
             let (ns, sync_ns) = tree.of(&path);
-            FolderShare { share: share(ns), syncs: sync_ns as f64 / ns.max(1) as f64, path }
+            let path = path.canonicalize().ok()?;
+            let is_own = OF_THE_SYSTEM.iter().all(|folder| !path.starts_with(folder));
+            let syncs = sync_ns as f64 / ns.max(1) as f64;
+            is_own.then_some(FolderShare { path, share: share(ns), syncs })
         };
         let mut folders: Vec<FolderShare> =
-            tree.matter((busy_ns * MATTERS) as u64).into_iter().map(folder_of).collect();
+            tree.matter((busy_ns * MATTERS) as u64).into_iter().filter_map(folder_of).collect();
         folders.sort_by(|one, other| other.share.total_cmp(&one.share));
         folders.truncate(FOLDERS_MAX);
         let scratch_of = |folder: PathBuf| {

@@ -13,7 +13,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use host::mounts::Mounts;
+use host::mounts::{Mount, Mounts};
 use host::root::Root;
 use process::worker::Program;
 use process::{OwnProcess, StopFlag, parents_channel};
@@ -154,21 +154,27 @@ fn arranged(arrangement: &Arrangement) -> Result<Rights, String> {
         }
         trees.push((tree, &stand_in.at));
     }
-    protect()?;
+    let mounts = Mounts::read(&Root::real()).map_err(|error| format!("reading mounts: {error}"))?;
+    // What an overlay keeps is on one of the mounts that become read-only.
+    let overlaid: Vec<&Path> = arrangement.overlays.iter().map(|overlay| &*overlay.lower).collect();
     for overlay in &arrangement.overlays {
         // What cannot be overlaid stays read-only.
         let _ = overlay.mount(rights == Rights::OwnNamespace);
     }
+    protect(&mounts, &overlaid)?;
     for (tree, at) in trees {
         put(&tree, at).map_err(named("putting a copy at", at))?;
     }
     Ok(rights)
 }
 
-/// Has nothing be written that stays.
-fn protect() -> Result<(), String> {
-    let mounts = Mounts::read(&Root::real()).map_err(|error| format!("reading mounts: {error}"))?;
-    for mount in mounts.iter().filter(|mount| !WRITABLE.contains(&&*mount.filesystem)) {
+/// Has nothing be written that stays, by way of any of these mounts.
+fn protect(mounts: &Mounts, overlaid: &[&Path]) -> Result<(), String> {
+    let stays = |mount: &&Mount| {
+        let is_covered = overlaid.contains(&&*mount.point);
+        !WRITABLE.contains(&&*mount.filesystem) && !is_covered
+    };
+    for mount in mounts.iter().filter(stays) {
         match set_read_only(&mount.point) {
             // What this user cannot reach, a command cannot either; another mount may cover it.
             Err(error)
