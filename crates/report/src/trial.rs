@@ -88,6 +88,7 @@ fn change(row: &TriedRow) -> String {
         None => String::new(),
         Some(Verdict::Invalid) => "not comparable".to_owned(),
         Some(Verdict::Same) => "same".to_owned(),
+        Some(Verdict::Unclear) if row.ratio_low.is_none() => "not decided".to_owned(),
         Some(Verdict::Unclear) => format!("not decided: {}", range(row.ratio_low, row.ratio_high)),
         Some(Verdict::Faster | Verdict::Slower) => {
             let difference = Difference::new(row.ratio, row.ratio_low, row.ratio_high);

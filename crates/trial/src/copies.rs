@@ -26,7 +26,7 @@ const FILES_MAX: u64 = 100_000;
 /// In a folder that is too large, what is smaller than this is copied whether it changes or not.
 const SMALL: Size = Size { bytes: 4 << 20, files: 500 };
 /// Copies that are not larger than this are made again for each stretch.
-const REMADE: Size = Size { bytes: 256 << 20, files: 20_000 };
+const REMADE: Size = Size { bytes: 64 << 20, files: 2_000 };
 
 /// How much there is in a folder.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -44,8 +44,8 @@ pub(crate) struct Chosen {
 }
 
 impl Chosen {
-    /// Those that a command changes when it works in a folder, and those that are asked for, which are
-    /// copied whole.
+    /// Those that a command changes when it works in a folder. Of these, some are asked for, which are
+    /// copied whole; one that has others in it that are changed is one of them.
     pub(crate) fn of(
         survey: &Survey,
         folder: &Path,
@@ -54,8 +54,10 @@ impl Chosen {
     ) -> Result<Self, Error> {
         let mounts = Mounts::read(&Root::real()).at("reading", Path::new("/proc/self/mountinfo"))?;
         let mut chosen = Self::default();
+        let is_changed = |path: &&PathBuf| survey.folders.iter().any(|f| f.starts_with(path));
+        let changed = survey.folders.iter().filter(|path| path.is_dir());
         let wanted: BTreeSet<PathBuf> =
-            survey.folders.iter().chain(whole).filter(|path| path.is_dir()).cloned().collect();
+            changed.chain(whole.iter().filter(is_changed)).cloned().collect();
         let limit = Size { bytes: limit_bytes, files: FILES_MAX };
         for root in roots(wanted.clone(), folder) {
             let mounted = mounts.iter().map(|mount| mount.point.clone());
@@ -63,6 +65,19 @@ impl Chosen {
             chosen.left_out.extend(mounted);
             chosen.take(&root, &wanted, whole, limit)?;
             chosen.folders.push(root);
+        }
+        Ok(chosen)
+    }
+
+    /// Folders that are only read, and copied whole: those of the ones asked for that are in none of
+    /// these.
+    pub(crate) fn only_read(&self, whole: &[PathBuf], limit_bytes: u64) -> Result<Self, Error> {
+        let mut chosen = Self::default();
+        let limit = Size { bytes: limit_bytes, files: FILES_MAX };
+        let is_apart = |path: &&PathBuf| !self.folders.iter().any(|f| path.starts_with(f));
+        for folder in topmost(whole.iter().filter(is_apart).cloned().collect()) {
+            chosen.take(&folder, &BTreeSet::new(), whole, limit)?;
+            chosen.folders.push(folder);
         }
         Ok(chosen)
     }
@@ -197,8 +212,9 @@ struct Tree {
 }
 
 impl Copies {
-    /// Copies folders into an empty one.
+    /// Copies folders into one that is made for them.
     pub(crate) fn make(chosen: &Chosen, into: &Path) -> Result<Self, Error> {
+        fs::create_dir_all(into).at("making", into)?;
         let mut trees = Vec::new();
         for (number, original) in chosen.folders.iter().enumerate() {
             let mut tree = Tree {
@@ -232,6 +248,12 @@ impl Copies {
             tree.take_left(&mut left)?;
         }
         Ok(left)
+    }
+
+    /// The same where the command can write to none of the copies.
+    pub(crate) fn read_only(mut stand_ins: Vec<StandIn>) -> Vec<StandIn> {
+        stand_ins.iter_mut().for_each(|stand_in| stand_in.read_only = true);
+        stand_ins
     }
 
     /// What is seen of the user's folders: the copies, and what is not copied.

@@ -79,6 +79,14 @@ pub(crate) struct Ran {
     pub(crate) left: BTreeMap<PathBuf, Left>,
 }
 
+impl Ran {
+    /// A server is stopped, and says nothing that is compared; what it leaves depends on its requests.
+    pub(crate) fn of_a_server(left: BTreeMap<PathBuf, Left>) -> Self {
+        let (output, stderr) = (Vec::new(), Vec::new());
+        Self { status: 0, output, stderr, took: Duration::ZERO, left }
+    }
+}
+
 /// What the user said need not be the same.
 #[derive(Clone, Debug, Default)]
 pub struct Ignored {

@@ -1,7 +1,7 @@
 //! A command as it is tried: what comes before the engine measures it, and what it has then.
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use engine::study::Workload;
 use places::WorkDir;
-use process::{Program, StopFlag};
+use process::{Program, Server, StopFlag};
 
 use crate::copies::{Chosen, Copies};
 use crate::error::{At as _, Error};
@@ -19,6 +19,7 @@ use crate::filter::syncs_free;
 use crate::left::{Ignored, Ran, Reference};
 use crate::overlays::overlays;
 use crate::recorded::Recorded;
+use crate::serving::Serving;
 use crate::survey::Survey;
 use crate::view::{Arrangement, StandIn, View};
 use crate::workload::{Ground, Tried};
@@ -51,6 +52,8 @@ pub struct Trial {
     pub setup: Option<String>,
     /// For the shell; fails where the run's result is not right.
     pub check: Option<String>,
+    /// How it is loaded, where it is a server.
+    pub serving: Option<Serving>,
     /// What need not be the same.
     pub ignored: Ignored,
     /// What is copied at the most.
@@ -76,6 +79,7 @@ impl Trial {
             folder,
             setup: None,
             check: None,
+            serving: None,
             ignored: Ignored::default(),
             copy_max_bytes: 1 << 30,
             timeout: Duration::from_secs(3600),
@@ -118,6 +122,16 @@ impl Trial {
         Ok((took, failed))
     }
 
+    /// Whether it was told to end.
+    pub fn is_stopped(&self) -> bool {
+        self.stop.load(std::sync::atomic::Ordering::Relaxed)
+    }
+
+    /// What is raised to end it.
+    pub fn stopper(&self) -> StopFlag {
+        StopFlag::clone(&self.stop)
+    }
+
     /// What it changes.
     pub fn changes(&self) -> &Survey {
         &self.survey
@@ -133,12 +147,16 @@ impl Trial {
 
     fn ground(&self, whole: &[PathBuf], in_ram: bool) -> Result<Ground, Error> {
         let chosen = Chosen::of(&self.survey, &self.folder, whole, self.copy_max_bytes)?;
-        let disk = Copies::make(&chosen, &self.disk)?;
-        let ram = match &self.ram {
-            Some(ram) if in_ram => Some(Copies::make(&chosen, ram)?),
-            _ => None,
+        let apart = chosen.only_read(whole, self.copy_max_bytes)?;
+        let disk = Copies::make(&chosen, &self.disk.join("changed"))?;
+        let (ram, only_read) = match &self.ram {
+            Some(ram) if in_ram => (
+                Some(Copies::make(&chosen, &ram.join("changed"))?),
+                Copies::make(&apart, &ram.join("only-read"))?,
+            ),
+            _ => (None, Copies::make(&Chosen::default(), &self.disk.join("none"))?),
         };
-        Ok(Ground { chosen, disk, ram, stretch: 0, is_dirty: false })
+        Ok(Ground { chosen, disk, ram, only_read, stretch: 0, is_dirty: false })
     }
 
     /// Prepares a command to be recorded as now, writing to a file; `recorded` tells what became of it.
@@ -155,8 +173,10 @@ impl Trial {
     /// Takes in what a recorded run came to; an error where it ended otherwise than the first one.
     pub fn recorded(&self, status: i32, output: Vec<u8>) -> Result<Result<(), String>, Error> {
         let left = self.take_left()?;
-        let ran =
-            Ran { status, output, stderr: Vec::new(), took: Duration::ZERO, left };
+        let ran = match &self.serving {
+            Some(_) => Ran::of_a_server(left),
+            None => Ran { status, output, stderr: Vec::new(), took: Duration::ZERO, left },
+        };
         Ok(self.settle(ran))
     }
 
@@ -257,19 +277,46 @@ impl Trial {
         Err(Error::View(format!("{flag} ended with exit status {}{said}", ended.status)))
     }
 
-    /// Starts the command in a view.
-    pub(crate) fn start(&self, view: &View, syncs_are_free: bool) -> Result<Program, Error> {
+    /// The command in a view.
+    fn within(&self, view: &View, syncs_are_free: bool) -> Result<(Command, String), Error> {
         let mut command = self.command();
         view.enter(&mut command).at("entering", &self.folder)?;
         if let Some(filter) = syncs_free().filter(|_| syncs_are_free) {
             sys::call_filter::filter_calls(&mut command, filter);
         }
-        let shown = self.command.first().map(|word| word.to_string_lossy().into_owned());
-        Ok(Program::start(command, &shown.unwrap_or_default(), Some(OUTPUT_MAX))?)
+        let shown = match (&self.serving, self.command.as_slice()) {
+            (Some(_), [.., script]) => script.to_string_lossy().into_owned(),
+            (_, [program, ..]) => program.to_string_lossy().into_owned(),
+            _ => String::new(),
+        };
+        Ok((command, shown))
+    }
+
+    /// Starts the command in a view.
+    pub(crate) fn start(&self, view: &View, syncs_are_free: bool) -> Result<Program, Error> {
+        let (command, shown) = self.within(view, syncs_are_free)?;
+        Ok(Program::start(command, &shown, Some(OUTPUT_MAX))?)
+    }
+
+    /// Starts it where it is a server, and waits until it is ready.
+    pub(crate) fn serve(
+        &self,
+        serving: &Serving,
+        view: &View,
+        syncs_are_free: bool,
+    ) -> Result<Server, Error> {
+        let (command, shown) = self.within(view, syncs_are_free)?;
+        serving.start(command, &shown, &self.stop)
     }
 
     fn run(&self, view: &View, syncs_are_free: bool) -> Result<Ran, Error> {
         let began = Instant::now();
+        if let Some(serving) = &self.serving {
+            let server = self.serve(serving, view, syncs_are_free)?;
+            serving.load(Some(&server), &self.stop)?;
+            server.stop()?;
+            return Ok(Ran { took: began.elapsed(), ..Ran::of_a_server(BTreeMap::new()) });
+        }
         let mut program = self.start(view, syncs_are_free)?;
         program.wait(self.timeout, &self.stop)?;
         let took = began.elapsed();
@@ -342,12 +389,9 @@ impl Removed {
     }
 }
 
-/// A folder is seen before what is in it, and what is not copied before the copy at the same path.
+/// A folder is seen before what is in it, and what cannot be written before what can, at the same path.
 fn in_order(mut stand_ins: Vec<StandIn>) -> Vec<StandIn> {
-    stand_ins.sort_by_key(|stand_in| stand_in.at.components().count());
-    let copied: BTreeSet<PathBuf> =
-        stand_ins.iter().filter(|s| !s.read_only).map(|s| s.at.clone()).collect();
-    stand_ins.retain(|stand_in| !(stand_in.read_only && copied.contains(&stand_in.at)));
+    stand_ins.sort_by_key(|stand_in| (stand_in.at.components().count(), !stand_in.read_only));
     stand_ins
 }
 

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::PathBuf;
 use std::rc::Rc;
+use std::time::Duration;
 
 use engine::slice_timer::SliceTimer;
 use engine::study::{
@@ -13,13 +14,14 @@ use engine::study::{
 };
 use model::material::Material;
 use model::slice::Outcome;
-use process::Program;
+use process::{Program, Server};
 use rustix::fs::syncfs;
 
 use crate::cold::chill;
 use crate::copies::{Chosen, Copies};
 use crate::error::{At as _, Error};
-use crate::left::{Ran, Reference};
+use crate::left::{Left, Ran, Reference};
+use crate::serving::Serving;
 use crate::trial::{Trial, Variant};
 use crate::view::{StandIn, View};
 
@@ -31,6 +33,8 @@ pub(crate) struct Ground {
     pub(crate) chosen: Chosen,
     pub(crate) disk: Copies,
     pub(crate) ram: Option<Copies>,
+    /// In memory as well: folders that are moved, and that the command only reads.
+    pub(crate) only_read: Copies,
     /// The stretch that they were made for.
     pub(crate) stretch: usize,
     /// Whether a run was not accounted for.
@@ -40,15 +44,20 @@ pub(crate) struct Ground {
 impl Ground {
     /// What is seen in a variant.
     pub(crate) fn stand_ins(&self, variant: &Variant) -> Vec<StandIn> {
-        let mut stand_ins = match (variant, &self.ram) {
-            (Variant::AllInRam, Some(ram)) => return ram.stand_ins(),
+        match (variant, &self.ram) {
+            (Variant::AllInRam, Some(ram)) => {
+                let only_read = Copies::read_only(self.only_read.stand_ins());
+                ram.stand_ins().into_iter().chain(only_read).collect()
+            }
+            (Variant::InRam(folder), Some(ram)) => {
+                let mut stand_ins = self.disk.stand_ins();
+                stand_ins.retain(|stand_in| !stand_in.at.starts_with(folder));
+                stand_ins.extend(ram.stand_ins_of(folder));
+                stand_ins.extend(Copies::read_only(self.only_read.stand_ins_of(folder)));
+                stand_ins
+            }
             _ => self.disk.stand_ins(),
-        };
-        if let (Variant::InRam(folder), Some(ram)) = (variant, &self.ram) {
-            stand_ins.retain(|stand_in| !stand_in.at.starts_with(folder));
-            stand_ins.extend(ram.stand_ins_of(folder));
         }
-        stand_ins
     }
 
     fn all(&mut self) -> impl Iterator<Item = &mut Copies> {
@@ -109,6 +118,17 @@ impl Tried {
         Ok(())
     }
 
+    /// What the run left, which is reset.
+    fn take_left(&self) -> Result<BTreeMap<PathBuf, Left>, Error> {
+        let mut ground = self.ground.borrow_mut();
+        let mut left = BTreeMap::new();
+        for copies in ground.all() {
+            left.extend(copies.take_left()?);
+        }
+        ground.is_dirty = false;
+        Ok(left)
+    }
+
     fn settle(&self) -> Result<(), Error> {
         let disk = &self.trial.disk;
         let opened = File::open(disk).at("opening", disk)?;
@@ -122,7 +142,7 @@ impl Workload for Tried {
     }
 
     fn operations(&self) -> Operations {
-        Operations::exactly(1)
+        Operations::exactly(self.trial.serving.as_ref().map_or(1, Serving::connections))
     }
 
     /// It ran before.
@@ -155,10 +175,22 @@ impl Workload for Tried {
 /// A run whose files are there.
 struct Arranged<'a>(&'a Tried);
 
-/// A run that has ended.
+/// A server that is ready.
+struct Listening<'a> {
+    tried: &'a Tried,
+    serving: &'a Serving,
+    server: Server,
+}
+
+/// A run that has ended, or a server that was loaded.
 struct Done<'a> {
     tried: &'a Tried,
-    program: Program,
+    ended: Ended,
+}
+
+enum Ended {
+    Program(Program),
+    Loaded(Server, Outcome),
 }
 
 impl Prepared for Arranged<'_> {
@@ -170,7 +202,24 @@ impl Prepared for Arranged<'_> {
     where
         Self: 'a,
     {
-        Ok(self)
+        let tried = self.0;
+        let (Some(serving), Some(view)) = (&tried.trial.serving, &tried.view) else {
+            return Ok(self);
+        };
+        let server = tried.trial.serve(serving, view, tried.variant == Variant::SyncsFree)?;
+        Ok(Box::new(Listening { tried, serving, server }))
+    }
+}
+
+impl Ready for Listening<'_> {
+    fn run<'a>(self: Box<Self>, timer: &mut SliceTimer) -> Result<Box<dyn RanSlice + 'a>, StudyError>
+    where
+        Self: 'a,
+    {
+        let Self { tried, serving, server } = *self;
+        let step = serving.load(Some(&server), &tried.trial.stop)?;
+        let outcome = serving.outcome(&step, timer);
+        Ok(Box::new(Done { tried, ended: Ended::Loaded(server, outcome) }))
     }
 }
 
@@ -185,7 +234,7 @@ impl Ready for Arranged<'_> {
         let mut program = trial.start(view, tried.variant == Variant::SyncsFree)?;
         program.wait(trial.timeout, &trial.stop)?;
         timer.lap();
-        Ok(Box::new(Done { tried, program }))
+        Ok(Box::new(Done { tried, ended: Ended::Program(program) }))
     }
 }
 
@@ -195,26 +244,31 @@ impl RanSlice for Done<'_> {
     }
 
     fn finish(self: Box<Self>) -> Result<Outcome, StudyError> {
-        let Self { tried, program } = *self;
-        let ended = program.finish()?;
+        let Self { tried, ended } = *self;
+        let (ran, outcome) = match ended {
+            Ended::Program(program) => {
+                let ended = program.finish()?;
+                let (took, left) = (Duration::ZERO, BTreeMap::new());
+                let (status, output, stderr) = (ended.status, ended.output, ended.stderr);
+                (Ran { status, output, stderr, took, left }, Outcome::default())
+            }
+            Ended::Loaded(server, outcome) => {
+                server.stop()?;
+                (Ran::of_a_server(BTreeMap::new()), outcome)
+            }
+        };
         let Some(view) = &tried.view else { return Err(StudyError::Stopped) };
         let failed = tried.trial.failed_check(view)?;
-        let mut ground = tried.ground.borrow_mut();
-        let mut left = BTreeMap::new();
-        for copies in ground.all() {
-            left.extend(copies.take_left()?);
-        }
-        ground.is_dirty = false;
-        let took = std::time::Duration::ZERO;
-        let ran =
-            Ran { status: ended.status, output: ended.output, stderr: ended.stderr, took, left };
+        let ran = Ran { left: tried.take_left()?, ..ran };
         let mut reference = tried.reference.borrow_mut();
-        let differs = if tried.variant == Variant::AsNow {
-            reference.widen(&ran).err()
-        } else {
-            reference.difference(&ran)
+        // A server's files depend on which of its requests came first.
+        let differs = match (&tried.variant, &tried.trial.serving) {
+            (_, Some(_)) => None,
+            (Variant::AsNow, None) => reference.widen(&ran).err(),
+            (_, None) => reference.difference(&ran),
         };
-        Ok(Outcome { untrusted: failed.or(differs), ..Outcome::default() })
+        let untrusted = failed.or(differs).or(outcome.untrusted);
+        Ok(Outcome { untrusted, ..outcome })
     }
 }
 

@@ -11,6 +11,7 @@ use model::diff::Diff;
 use model::document::Document;
 use model::load::LoadRun;
 use model::selftest::SelftestResult;
+use model::trial::TryResult;
 use model::study::StudyDescription;
 use trace::Bill;
 
@@ -60,6 +61,7 @@ fn all(iotoll: &Path) -> Result<Vec<Generated>> {
             path: "docs/schema/selftest-3.json",
             text: text(SelftestResult::json_schema())?,
         },
+        Generated { path: "docs/schema/try-1.json", text: text(TryResult::json_schema())? },
         Generated { path: "docs/schema/diff-1.json", text: text(Diff::json_schema())? },
         Generated { path: "docs/schema/bill-1.json", text: text(Bill::json_schema())? },
         Generated { path: "docs/reference.md", text: reference(iotoll)? },

@@ -18,7 +18,9 @@ const TRY_EXAMPLES: &str = "\
 Examples:
   iotoll try -- make -j2
   iotoll try --check 'sqlite3 shop.db .schema' -- ./import orders.csv
-  iotoll try --move data --budget 2min -- python -m pytest";
+  iotoll try --move data --budget 2min -- python -m pytest
+  iotoll try --serve ./server --ready http://localhost:8000 \
+      --load 'http://localhost:8000/ --rate 50'";
 
 const TRY_NOTES: &str = "\
 The command runs again and again, in random order: as it is, with its files in
@@ -29,6 +31,9 @@ empty, and its output is compared and thrown away.
 
 Root needs nothing else. Other users need user namespaces; setuid programs have
 no rights there.
+
+A server is judged by the median of its connections, and what it answers is not
+compared. Of one that runs already, `iotoll watch` says what its files cost.
 
 Exit codes:
   0    it was tried
@@ -64,6 +69,22 @@ pub(crate) struct TryArgs {
     /// is not compared anyway. It can be given again.
     #[arg(long, value_name = "stdout|PART", help_heading = heading::WORKLOAD)]
     pub(crate) ignore: Vec<String>,
+
+    /// Try this server, started by a shell
+    #[arg(long, value_name = "COMMAND", help_heading = heading::WORKLOAD)]
+    #[arg(requires = "ready", requires = "load", conflicts_with = "command")]
+    pub(crate) serve: Option<String>,
+
+    /// Where the server listens once it is ready
+    #[arg(long, value_name = "URL", help_heading = heading::WORKLOAD, requires = "serve")]
+    pub(crate) ready: Option<String>,
+
+    /// Load the server like this: 'URL --rate N --connections N'
+    ///
+    /// Connections start N times a second, whatever the server does; --connections is how many
+    /// each run has. [default: two seconds' worth]
+    #[arg(long, value_name = "LOAD", help_heading = heading::WORKLOAD, requires = "serve")]
+    pub(crate) load: Option<String>,
 
     /// Copy no more than this [default: 1GiB]
     #[arg(long, value_name = "SIZE", value_parser = parse_size, help_heading = heading::SAFETY)]
@@ -123,7 +144,7 @@ pub(crate) struct TryArgs {
     pub(crate) require_verdict: bool,
 
     /// Run this command, with its arguments
-    #[arg(value_name = "COMMAND", required = true, trailing_var_arg = true)]
+    #[arg(value_name = "COMMAND", required_unless_present = "serve", trailing_var_arg = true)]
     #[arg(value_hint = ValueHint::CommandWithArguments)]
     pub(crate) command: Vec<OsString>,
 }

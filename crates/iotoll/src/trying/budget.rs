@@ -14,8 +14,8 @@ const SHORT: Duration = Duration::from_secs(60);
 const LEAST: Duration = Duration::from_secs(15);
 /// Nobody waits for longer unasked.
 const MOST: Duration = Duration::from_secs(300);
-/// What starting, comparing and resetting a run takes, beside what copying does.
-const AROUND: Duration = Duration::from_millis(40);
+/// Waiting until the storage is quiet, before each run.
+const SETTLING: Duration = Duration::from_millis(100);
 /// A round may take so much longer than was reckoned.
 const MARGIN: f64 = 1.15;
 
@@ -25,9 +25,21 @@ pub(crate) struct Plan {
     pub(crate) text: String,
 }
 
-/// For so many variants of a command that takes so long, whose copies take so long to make.
-pub(crate) fn plan(args: &TryArgs, variants: usize, took: Duration, copying: Duration) -> Plan {
-    let run = took + AROUND;
+/// How long the parts of a round take.
+#[derive(Clone, Copy)]
+pub(crate) struct Parts {
+    /// A run.
+    pub(crate) took: Duration,
+    /// What is around it: the view, and comparing and resetting files.
+    pub(crate) around: Duration,
+    /// Making all copies.
+    pub(crate) copying: Duration,
+}
+
+/// For so many variants.
+pub(crate) fn plan(args: &TryArgs, variants: usize, parts: Parts) -> Plan {
+    let Parts { took, around, copying } = parts;
+    let run = took + around + SETTLING;
     let round = (run * variants as u32 + copying).mul_f64(MARGIN);
     let [fewest, most] = ROUNDS.map(|rounds| round * rounds);
     let budget = args.budget.unwrap_or_else(|| {

@@ -11,14 +11,12 @@ use units::{counted, percent};
 use super::advice;
 use super::measured::Measured;
 use super::recorded::RecordedRun;
-use crate::commands::TryArgs;
 
 /// Syncs stand for a folder's time from this part of it on.
 const MOSTLY: f64 = 0.5;
 
 /// What a result is made of beside what was measured.
 pub(crate) struct Context<'a> {
-    pub(crate) args: &'a TryArgs,
     pub(crate) began: Instant,
     pub(crate) trial: &'a Trial,
     pub(crate) variants: &'a [Variant],
@@ -29,7 +27,7 @@ pub(crate) struct Context<'a> {
 }
 
 pub(crate) fn result(context: &Context<'_>, measured: &Measured) -> TryResult {
-    let Context { args, trial, recorded, .. } = context;
+    let Context { trial, recorded, .. } = context;
     let Measured { run, analysis } = measured;
     let rows: Vec<TriedRow> = (0..context.variants.len()).map(|at| row(context, measured, at)).collect();
     let (copied, _) = trial.copied();
@@ -41,7 +39,7 @@ pub(crate) fn result(context: &Context<'_>, measured: &Measured) -> TryResult {
         schema: SCHEMA.to_owned(),
         version: run.run.version.clone(),
         started: run.run.started.clone(),
-        command: args.command.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
+        command: trial.command.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
         folder: shown(folder),
         seconds: context.began.elapsed().as_secs_f64(),
         rounds: analysis.blocks,
@@ -126,17 +124,18 @@ pub(crate) fn scratch_of<'a>(folder: &Path, recorded: &'a RecordedRun) -> Option
 fn cause(variant: &Variant, recorded: &RecordedRun) -> String {
     let bound = percent(recorded.bill.bound.share);
     let syncs = recorded.found.syncs;
+    let is_most = syncs.calls > 0 && syncs.share >= MOSTLY * recorded.bill.bound.share;
     let count = counted(syncs.calls, "sync");
     match variant {
         Variant::AsNow => String::new(),
         Variant::AllInRam => {
-            let because = if syncs.share >= MOSTLY * recorded.bill.bound.share {
-                format!("; {count} of it {}", percent(syncs.share.min(1.0)))
+            let because = if is_most {
+                format!(", of which {count} {}", percent(syncs.share.min(1.0)))
             } else {
                 String::new()
             };
             let more = if recorded.bill.bound.complete { "" } else { ", as far as seen" };
-            format!("bound: files take {bound} of its time{more}{because}")
+            format!("bound: its files take {bound}{because}{more}")
         }
         Variant::InRam(folder) => of_folder(folder, recorded),
         Variant::SyncsFree => {

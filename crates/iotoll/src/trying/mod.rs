@@ -7,9 +7,11 @@ mod found;
 mod grounds;
 mod measured;
 mod recorded;
+mod serving;
 
 use std::path::PathBuf;
 use std::rc::Rc;
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use anyhow::{Context as _, bail};
@@ -17,6 +19,7 @@ use model::analysis::Verdict;
 use model::trial::TryResult;
 use trial::{Ignored, Missing, Trial, Variant, missing};
 
+use self::budget::Parts;
 use self::grounds::Grounds;
 use self::recorded::RecordedRun;
 use crate::commands::TryArgs;
@@ -47,6 +50,10 @@ pub(crate) fn run(args: &TryArgs) -> anyhow::Result<Exit> {
     }
     let outcome = tried(args, began, folder, &stop, &grounds, &lacks);
     let closed = grounds.close();
+    if stop.stop.load(Ordering::Relaxed) && outcome.is_err() {
+        output::note("interrupted before anything was measured");
+        return closed.map(|()| Exit::Interrupted);
+    }
     let result = outcome?;
     closed?;
     let prints = json.as_ref().is_none_or(|json| !json.is_stdout());
@@ -87,18 +94,20 @@ fn tried(
     if let Some(how) = failed {
         output::note(&format!("the first run ended with {how}; that is taken for what it does"));
     }
-    let recorded = RecordedRun::of(args, &trial, grounds, took)?;
+    let recorded = RecordedRun::of(args, &trial, grounds, took, lacks.takes_rights)?;
+    let once_more = Instant::now();
     let (took, again) = trial.once_more()?;
     again.map_err(cannot_run_again)?;
+    let around = once_more.elapsed().saturating_sub(took);
     let mut variants = variants(args, &trial, &recorded, lacks, grounds)?;
     let made = Instant::now();
     let left_out = trial.prepare(&mut variants)?;
-    let plan = budget::plan(args, variants.len(), took, made.elapsed());
+    let parts = Parts { took, around, copying: made.elapsed() };
+    let plan = budget::plan(args, variants.len(), parts);
     output::note(&plan.text);
     let trial = Rc::new(trial);
     let measured = measured::measure(args, &trial, &variants, &recorded, grounds, stop, &plan)?;
     let context = found::Context {
-        args,
         began,
         trial: &trial,
         variants: &variants,
@@ -115,7 +124,12 @@ fn trial_of(
     stop: &StopReason,
     grounds: &Grounds,
 ) -> anyhow::Result<Trial> {
-    let mut trial = Trial::new(args.command.clone(), folder, grounds.disk(), &stop.stop);
+    let command = match &args.serve {
+        Some(script) => ["/bin/sh", "-c", script].map(Into::into).to_vec(),
+        None => args.command.clone(),
+    };
+    let mut trial = Trial::new(command, folder, grounds.disk(), &stop.stop);
+    trial.serving = serving::serving(args)?;
     (trial.setup, trial.check) = (args.setup.clone(), args.check.clone());
     trial.ignored = Ignored {
         output: args.ignore.iter().any(|part| part == STDOUT),
