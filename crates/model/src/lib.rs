@@ -54,6 +54,6 @@ pub mod study;
 pub mod subject;
 pub mod sums;
 pub mod time_part;
-pub mod trial;
 pub mod trend;
+pub mod trial;
 pub mod watch;

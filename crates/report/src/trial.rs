@@ -235,7 +235,10 @@ mod tests {
         let screen = anstream::adapter::strip_str(&report(&result, false, 100)).to_string();
         assert!(screen.contains("DO         nothing without a condition."), "{screen}");
         assert!(screen.contains("ONLY IF    the files can be made again"), "{screen}");
-        assert!(screen.contains("data/ alone") && screen.contains("5.0× faster (4.9–5.1)"), "{screen}");
+        assert!(
+            screen.contains("data/ alone") && screen.contains("5.0× faster (4.9–5.1)"),
+            "{screen}"
+        );
         assert!(!screen.contains("umount"), "{screen}");
         result.advice.clear();
         result.rows.remove(1);

@@ -52,7 +52,8 @@ impl Chosen {
         whole: &[PathBuf],
         limit_bytes: u64,
     ) -> Result<Self, Error> {
-        let mounts = Mounts::read(&Root::real()).at("reading", Path::new("/proc/self/mountinfo"))?;
+        let mounts =
+            Mounts::read(&Root::real()).at("reading", Path::new("/proc/self/mountinfo"))?;
         let mut chosen = Self::default();
         let is_changed = |path: &&PathBuf| survey.folders.iter().any(|f| f.starts_with(path));
         let changed = survey.folders.iter().filter(|path| path.is_dir());
@@ -90,9 +91,9 @@ impl Chosen {
         whole: &[PathBuf],
         limit: Size,
     ) -> Result<(), Error> {
-        let room = Size { bytes: limit.bytes - self.size.bytes, files: limit.files - self.size.files };
-        let too_large =
-            || Error::TooLarge { path: folder.to_owned(), limit_bytes: limit.bytes };
+        let room =
+            Size { bytes: limit.bytes - self.size.bytes, files: limit.files - self.size.files };
+        let too_large = || Error::TooLarge { path: folder.to_owned(), limit_bytes: limit.bytes };
         if let Some(size) = self.size_of(folder, room) {
             return self.add(size, limit).ok_or_else(too_large);
         }
@@ -168,8 +169,8 @@ fn roots(wanted: BTreeSet<PathBuf>, folder: &Path) -> Vec<PathBuf> {
     while at < roots.len() {
         let together = (at + 1..roots.len()).find_map(|other| {
             let common = common(&roots[at], &roots[other])?;
-            let same = device(&common) == device(&roots[at])
-                && device(&common) == device(&roots[other]);
+            let same =
+                device(&common) == device(&roots[at]) && device(&common) == device(&roots[other]);
             same.then_some((other, common))
         });
         match together {
@@ -252,7 +253,9 @@ impl Copies {
 
     /// The same where the command can write to none of the copies.
     pub(crate) fn read_only(mut stand_ins: Vec<StandIn>) -> Vec<StandIn> {
-        stand_ins.iter_mut().for_each(|stand_in| stand_in.read_only = true);
+        for stand_in in &mut stand_ins {
+            stand_in.read_only = true;
+        }
         stand_ins
     }
 

@@ -221,8 +221,7 @@ fn piece(from: &OwnedFd, to: &OwnedFd, mut at: u64, ends: u64) -> io::Result<()>
                 }
                 let mut written = 0;
                 while written < read {
-                    written +=
-                        rustix::io::pwrite(to, &buffer[written..read], at + written as u64)?;
+                    written += rustix::io::pwrite(to, &buffer[written..read], at + written as u64)?;
                 }
                 at += read as u64;
             }

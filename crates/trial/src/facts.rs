@@ -23,8 +23,7 @@ pub(crate) type Snapshot = BTreeMap<PathBuf, Facts>;
 impl Facts {
     fn of(facts: &Metadata) -> Self {
         let is_folder = facts.is_dir();
-        let times =
-            [(facts.mtime(), facts.mtime_nsec()), (facts.ctime(), facts.ctime_nsec())];
+        let times = [(facts.mtime(), facts.mtime_nsec()), (facts.ctime(), facts.ctime_nsec())];
         Self {
             inode: facts.ino(),
             mode: facts.mode(),

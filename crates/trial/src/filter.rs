@@ -22,11 +22,7 @@ struct Numbers {
 #[cfg(target_arch = "x86_64")]
 const ALL: &[Numbers] = &[
     // Numbers of x32 have bit 30, and are those of x86-64 otherwise (`syscall_64.tbl`).
-    Numbers {
-        architecture: 0xc000_003e,
-        mask: !0x4000_0000,
-        calls: &[74, 75, 277, 26, 162, 306],
-    },
+    Numbers { architecture: 0xc000_003e, mask: !0x4000_0000, calls: &[74, 75, 277, 26, 162, 306] },
     Numbers { architecture: 0x4000_0003, mask: !0, calls: &[118, 148, 314, 144, 36, 344] },
 ];
 #[cfg(target_arch = "aarch64")]
@@ -55,7 +51,9 @@ pub fn syncs_free() -> Option<Vec<Instruction>> {
         filter.push(jump(*architecture, 0, count + 4));
         filter.push(data(offset_of!(libc::seccomp_data, nr)));
         filter.push(statement(AND, *mask));
-        filter.extend(calls.iter().zip((0..count).rev()).map(|(call, left)| jump(*call, left + 1, 0)));
+        filter.extend(
+            calls.iter().zip((0..count).rev()).map(|(call, left)| jump(*call, left + 1, 0)),
+        );
         filter.push(statement(RETURN, libc::SECCOMP_RET_ALLOW));
         // An error of number 0 is none: the call returns 0.
         filter.push(statement(RETURN, libc::SECCOMP_RET_ERRNO));

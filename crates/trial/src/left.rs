@@ -36,9 +36,7 @@ impl Left {
         match fs::symlink_metadata(path) {
             Err(_) => Self::Gone,
             Ok(facts) if facts.is_dir() => Self::Folder,
-            Ok(facts) if facts.is_symlink() => {
-                fs::read_link(path).map_or(Self::Other, Self::Link)
-            }
+            Ok(facts) if facts.is_symlink() => fs::read_link(path).map_or(Self::Other, Self::Link),
             Ok(facts) if facts.is_file() => Self::File(hash(path).ok()),
             Ok(_) => Self::Other,
         }
@@ -116,6 +114,8 @@ pub(crate) struct Reference {
     output: Output,
     /// Paths whose contents differ between runs as now, or that are not in all of them.
     varying: BTreeSet<PathBuf>,
+    /// Folders in which names differ: those of temporary files are drawn at random.
+    drawn_in: BTreeSet<PathBuf>,
     ignored: Ignored,
 }
 
@@ -131,7 +131,14 @@ enum Output {
 impl Reference {
     pub(crate) fn new(first: Ran, ignored: Ignored) -> Self {
         let output = if ignored.output { Output::Different } else { Output::Same };
-        Self { first, knows_files: false, output, varying: BTreeSet::new(), ignored }
+        Self {
+            first,
+            knows_files: false,
+            output,
+            varying: BTreeSet::new(),
+            drawn_in: BTreeSet::new(),
+            ignored,
+        }
     }
 
     /// Takes in another run as now; an error where it ended otherwise, so that the command cannot be
@@ -142,14 +149,18 @@ impl Reference {
         }
         self.widen_output(&again.output);
         for path in self.first.left.keys().chain(again.left.keys()) {
-            if self.first.left.get(path) != again.left.get(path) {
+            let both = [self.first.left.get(path), again.left.get(path)];
+            if both[0] != both[1] {
                 self.varying.insert(path.clone());
+            }
+            if let ([None, Some(_)] | [Some(_), None], Some(folder)) = (both, path.parent()) {
+                self.drawn_in.insert(folder.to_owned());
             }
         }
         Ok(())
     }
 
-    /// Takes in a run whose files are known. The first of them is what others are compared with.
+    /// Takes in a run on the usual storage. The first of them is what others are compared with.
     pub(crate) fn take_in(&mut self, ran: Ran) -> Result<(), String> {
         if self.knows_files {
             return self.widen(&ran);
@@ -157,8 +168,8 @@ impl Reference {
         if let Some(why) = self.ended_otherwise(&ran) {
             return Err(why);
         }
-        self.widen_output(&ran.output);
-        (self.knows_files, self.first.left) = (true, ran.left);
+        // What it wrote over an overlay may have been about that.
+        (self.knows_files, self.first) = (true, ran);
         Ok(())
     }
 
@@ -197,8 +208,13 @@ impl Reference {
             ));
         }
         let paths: BTreeSet<&PathBuf> = self.first.left.keys().chain(other.left.keys()).collect();
+        let is_drawn = |path: &PathBuf| {
+            let is_in_both = self.first.left.contains_key(path) && other.left.contains_key(path);
+            !is_in_both && path.ancestors().any(|folder| self.drawn_in.contains(folder))
+        };
         let differs = |path: &&PathBuf| {
-            !self.varying.contains(*path)
+            !is_drawn(path)
+                && !self.varying.contains(*path)
                 && !self.ignored.has(path)
                 && self.first.left.get(*path) != other.left.get(*path)
         };
@@ -297,7 +313,9 @@ mod tests {
         assert!(difference(&reference, &ran(3, "a\nb\n", &[])).contains("exit status 3"));
         let told = difference(&reference, &ran(0, "a\nc\n", &[("/p/x", 1)]));
         assert!(told.contains("line 2 is `c` instead of `b`"), "{told}");
-        assert!(difference(&reference, &ran(0, "a\nb\n", &[("/p/x", 2)])).contains("other contents"));
+        assert!(
+            difference(&reference, &ran(0, "a\nb\n", &[("/p/x", 2)])).contains("other contents")
+        );
         assert!(difference(&reference, &ran(0, "a\nb\n", &[])).contains("/p/x is not left"));
         let more = ran(0, "a\nb\n", &[("/p/x", 1), ("/p/y", 1)]);
         assert!(difference(&reference, &more).contains("/p/y is left"));
@@ -308,7 +326,7 @@ mod tests {
         let ignored = Ignored { output: false, paths: vec![".log".to_owned()] };
         let mut reference = Reference::new(ran(0, "took 1.25 s\n", &[("/p/x", 1)]), ignored);
         reference.widen(&ran(0, "took 0.9 s\n", &[("/p/x", 2), ("/p/7", 1)])).unwrap_or_default();
-        let others = ran(0, "took 3 s\n", &[("/p/x", 3), ("/p/a.log", 1)]);
+        let others = ran(0, "took 3 s\n", &[("/p/x", 3), ("/p/8", 1), ("/q/a.log", 1)]);
         assert_eq!(reference.difference(&others), None);
         assert!(difference(&reference, &ran(0, "failed\n", &[])).contains("standard output"));
         assert_eq!(reference.uncompared().len(), 2);

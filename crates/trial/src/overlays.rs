@@ -24,9 +24,27 @@ use crate::error::{At as _, Error};
 
 /// Where the kernel answers from itself, and no file is stored.
 const OF_THE_KERNEL: [&str; 21] = [
-    "proc", "sysfs", "devtmpfs", "devpts", "mqueue", "cgroup", "cgroup2", "debugfs", "tracefs",
-    "securityfs", "bpf", "pstore", "configfs", "fusectl", "binfmt_misc", "hugetlbfs", "autofs",
-    "rpc_pipefs", "nsfs", "selinuxfs", "efivarfs",
+    "proc",
+    "sysfs",
+    "devtmpfs",
+    "devpts",
+    "mqueue",
+    "cgroup",
+    "cgroup2",
+    "debugfs",
+    "tracefs",
+    "securityfs",
+    "bpf",
+    "pstore",
+    "configfs",
+    "fusectl",
+    "binfmt_misc",
+    "hugetlbfs",
+    "autofs",
+    "rpc_pipefs",
+    "nsfs",
+    "selinuxfs",
+    "efivarfs",
 ];
 /// The kernel reads these within options.
 const MEANT: &[u8] = b",:\\\"";
@@ -141,7 +159,8 @@ fn those_of_the_user(divided: &BTreeSet<PathBuf>, folder: &Path) -> BTreeSet<Pat
     for top in divided {
         let mut level = vec![top.clone()];
         for _ in 0..=LEVELS {
-            let (own, others): (Vec<_>, Vec<_>) = level.into_iter().partition(|path| may_write(path));
+            let (own, others): (Vec<_>, Vec<_>) =
+                level.into_iter().partition(|path| may_write(path));
             found.extend(own);
             level = others.iter().flat_map(|other| folders_in(other)).collect();
         }

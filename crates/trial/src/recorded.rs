@@ -163,7 +163,8 @@ impl Reading {
             _ => false,
         };
         self.syncs.unfiltered += u64::from(unfiltered);
-        let Some(path) = followed.about.as_deref().map(path_of).filter(|path| is_stored(path)) else {
+        let Some(path) = followed.about.as_deref().map(path_of).filter(|path| is_stored(path))
+        else {
             return;
         };
         if call.result == READ_ONLY {
@@ -177,7 +178,8 @@ impl Reading {
         found.ns += took_ns;
         found.sync_ns += if is_sync { took_ns } else { 0 };
         found.is_made |= made;
-        let reads = matches!(call.op, Op::Read | Op::Map | Op::Sendfile | Op::CopyRange | Op::RingRead);
+        let reads =
+            matches!(call.op, Op::Read | Op::Map | Op::Sendfile | Op::CopyRange | Op::RingRead);
         found.is_read |= reads && call.result > 0;
         if call.failed() {
             return;
@@ -238,7 +240,11 @@ impl Reading {
         Recorded {
             folders,
             syncs: Syncs { share: share(self.sync_ns), ..self.syncs },
-            scratch: scratch.matter((busy_ns * MATTERS) as u64).into_iter().map(scratch_of).collect(),
+            scratch: scratch
+                .matter((busy_ns * MATTERS) as u64)
+                .into_iter()
+                .map(scratch_of)
+                .collect(),
             privileged: self.programs.iter().filter(|path| gains(path)).cloned().collect(),
             refused: self.refused,
             files: self.uses.into_keys().chain(self.programs).collect(),

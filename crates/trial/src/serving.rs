@@ -57,11 +57,11 @@ impl Serving {
     ///
     /// # Errors
     /// Where it cannot be loaded, or answers nothing.
-    pub fn load(&self, server: Option<&Server>, stop: &StopFlag) -> Result<Step, Error> {
+    pub fn load(&self, server: Option<&Server>, halt: &StopFlag) -> Result<Step, Error> {
         let watch = server.map(Server::watch);
         let meter = watch.as_ref().map(|watch| watch as &dyn load::ServerMeter);
         let failed = |why: String| Error::View(format!("loading the server: {why}"));
-        let measured = load::run(&self.plan, meter, &mut |_| (), stop);
+        let measured = load::run(&self.plan, meter, &mut |_| (), halt);
         let step = measured.map_err(|error| failed(error.to_string()))?.steps.pop();
         let step = step.ok_or(Error::Stopped)?;
         if step.phases.answered.count() == 0 {
@@ -73,7 +73,7 @@ impl Serving {
 
     /// What a load came to: judged by the median of its connections, those that failed having taken
     /// the whole timeout.
-    pub(crate) fn outcome(&self, step: &Step, timer: &mut SliceTimer) -> Outcome {
+    pub(crate) fn outcome(&self, step: &Step, recorder: &mut SliceTimer) -> Outcome {
         let failed = step.attempted.saturating_sub(step.phases.answered.count());
         let mut times = step.phases.answered.histogram();
         times.record_many(self.plan.timeout.as_nanos() as u64, failed);
@@ -86,9 +86,9 @@ impl Serving {
             sync_calls: used.and_then(|used| used.sync_calls).unwrap_or(0),
             ..Spent::default()
         };
-        let tick_ns = timer.clock().tick_ns();
+        let tick_ns = recorder.clock().tick_ns();
         let ticks = times.buckets().map(|(ns, times)| ((ns / tick_ns) as u64, times));
-        timer.absorb(WorkersAre::Processes, spent, ticks.collect::<Vec<_>>());
+        recorder.absorb(WorkersAre::Processes, spent, ticks.collect::<Vec<_>>());
         Outcome {
             score_ns: Some(times.quantile(0.5)),
             failed: Some(failed),

@@ -221,7 +221,9 @@ impl Trial {
                 }
                 Err(Error::TooLarge { path, limit_bytes }) => {
                     let is_of = |variant: &Variant| {
-                        variant.folder().is_some_and(|f| path.starts_with(&f) || f.starts_with(&path))
+                        variant
+                            .folder()
+                            .is_some_and(|f| path.starts_with(&f) || f.starts_with(&path))
                     };
                     let before = variants.len();
                     variants.retain(|variant| !is_of(variant));
@@ -348,7 +350,8 @@ impl Trial {
         let used = Rc::new(self.used(recorded));
         let tried = |variant: &Variant| {
             let (ground, reference) = (Rc::clone(ground), Rc::clone(reference));
-            let tried = Tried::new(Rc::clone(self), variant.clone(), ground, reference, Rc::clone(&used));
+            let tried =
+                Tried::new(Rc::clone(self), variant.clone(), ground, reference, Rc::clone(&used));
             Box::new(tried) as Box<dyn Workload>
         };
         variants.iter().map(tried).collect()

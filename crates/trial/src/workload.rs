@@ -212,7 +212,10 @@ impl Prepared for Arranged<'_> {
 }
 
 impl Ready for Listening<'_> {
-    fn run<'a>(self: Box<Self>, timer: &mut SliceTimer) -> Result<Box<dyn RanSlice + 'a>, StudyError>
+    fn run<'a>(
+        self: Box<Self>,
+        timer: &mut SliceTimer,
+    ) -> Result<Box<dyn RanSlice + 'a>, StudyError>
     where
         Self: 'a,
     {
@@ -224,7 +227,10 @@ impl Ready for Listening<'_> {
 }
 
 impl Ready for Arranged<'_> {
-    fn run<'a>(self: Box<Self>, timer: &mut SliceTimer) -> Result<Box<dyn RanSlice + 'a>, StudyError>
+    fn run<'a>(
+        self: Box<Self>,
+        timer: &mut SliceTimer,
+    ) -> Result<Box<dyn RanSlice + 'a>, StudyError>
     where
         Self: 'a,
     {

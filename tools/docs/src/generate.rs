@@ -11,8 +11,8 @@ use model::diff::Diff;
 use model::document::Document;
 use model::load::LoadRun;
 use model::selftest::SelftestResult;
-use model::trial::TryResult;
 use model::study::StudyDescription;
+use model::trial::TryResult;
 use trace::Bill;
 
 use xtask::process;

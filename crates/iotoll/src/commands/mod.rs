@@ -77,7 +77,11 @@ pub(crate) fn parse() -> Result<Cli, clap::Error> {
 
 /// The names of the commands, but for hidden ones.
 pub(crate) fn names() -> impl Iterator<Item = &'static str> {
-    GROUPS.iter().filter(|(heading, _)| !heading.is_empty()).flat_map(|(_, names)| *names).map(|name| name.trim_start_matches(RAW))
+    GROUPS
+        .iter()
+        .filter(|(heading, _)| !heading.is_empty())
+        .flat_map(|(_, names)| *names)
+        .map(|name| name.trim_start_matches(RAW))
 }
 
 /// What stands before the name of a module that is a word of Rust.

@@ -10,11 +10,7 @@ use super::found::scratch_of;
 use super::recorded::RecordedRun;
 
 /// Advice for the rows that surely save time. What is only a bound is none of them.
-pub(crate) fn advice(
-    rows: &[TriedRow],
-    recorded: &RecordedRun,
-    folder: &Path,
-) -> Vec<TriedAdvice> {
+pub(crate) fn advice(rows: &[TriedRow], recorded: &RecordedRun, folder: &Path) -> Vec<TriedAdvice> {
     let alone = rows.iter().any(|row| row.variant == TriedVariant::InRam && saves(row));
     let advised = rows.iter().enumerate().filter(|(_, row)| {
         // One folder that saves says more than all of them.
@@ -28,12 +24,7 @@ fn saves(row: &TriedRow) -> bool {
         && matches!(row.variant, TriedVariant::InRam | TriedVariant::AllInRam)
 }
 
-fn of_row(
-    at: usize,
-    row: &TriedRow,
-    recorded: &RecordedRun,
-    folder: &Path,
-) -> Option<TriedAdvice> {
+fn of_row(at: usize, row: &TriedRow, recorded: &RecordedRun, folder: &Path) -> Option<TriedAdvice> {
     let moved = match &row.folder {
         Some(moved) => folder.join(moved),
         None => folder.to_owned(),

@@ -29,7 +29,8 @@ pub(crate) struct Context<'a> {
 pub(crate) fn result(context: &Context<'_>, measured: &Measured) -> TryResult {
     let Context { trial, recorded, .. } = context;
     let Measured { run, analysis } = measured;
-    let rows: Vec<TriedRow> = (0..context.variants.len()).map(|at| row(context, measured, at)).collect();
+    let rows: Vec<TriedRow> =
+        (0..context.variants.len()).map(|at| row(context, measured, at)).collect();
     let (copied, _) = trial.copied();
     let shown = |path: &Path| path.display().to_string();
     let folder = &trial.folder;
@@ -51,7 +52,8 @@ pub(crate) fn result(context: &Context<'_>, measured: &Measured) -> TryResult {
         bound_complete: recorded.bill.bound.complete,
         syncs: TriedSyncs {
             calls: syncs.calls,
-            share: syncs.share,
+            // Those of threads in parallel add up.
+            share: syncs.share.min(1.0),
             at_least: syncs.unfiltered > 0,
         },
         advice: advice::advice(&rows, recorded, folder),

@@ -33,8 +33,8 @@ impl Grounds {
             format!("there is nowhere to put copies on the file system of {}", folder.display())
         })?;
         let mut places = vec![inspected("disk", &storage)?];
-        let memory = inspected("ram", ram.unwrap_or(Path::new(MEMORY)))
-            .and_then(|facts| match facts.kind {
+        let memory =
+            inspected("ram", ram.unwrap_or(Path::new(MEMORY))).and_then(|facts| match facts.kind {
                 StorageKind::Memory => Ok(facts),
                 _ => anyhow::bail!("it is not in memory"),
             });
@@ -93,7 +93,7 @@ fn beside(folder: &Path) -> Option<PathBuf> {
     let device = |path: &Path| fs::metadata(path).map(|facts| facts.dev()).ok();
     let scratch = SCRATCH.map(PathBuf::from).into_iter();
     let own = folder.ancestors().take(2).map(Path::to_owned).collect::<Vec<_>>();
-    scratch.chain(own.into_iter().rev()).find(|path| {
-        device(path) == device(folder) && access(path, Access::WRITE_OK).is_ok()
-    })
+    scratch
+        .chain(own.into_iter().rev())
+        .find(|path| device(path) == device(folder) && access(path, Access::WRITE_OK).is_ok())
 }

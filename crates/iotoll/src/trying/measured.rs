@@ -1,5 +1,7 @@
 //! The variants of a command as arms of a run.
 
+use std::collections::BTreeMap;
+use std::rc::Rc;
 use std::time::Instant;
 
 use analysis::analyse;
@@ -10,7 +12,6 @@ use model::analysis::Analysis;
 use model::arm::{Arm, Axis, Pair};
 use model::run::Run;
 use model::study::{Params, StrategyDescription, StudyDescription};
-use std::rc::Rc;
 use trial::{Trial, Variant};
 
 use super::budget::Plan;
@@ -81,8 +82,8 @@ fn job(args: &TryArgs, variants: &[Variant], plan: &Plan) -> Job {
         budget: plan.budget,
         blocks: args.rounds.map(|rounds| rounds.get() as usize),
         seed: args.seed.unwrap_or_else(|| u64::from(rand::random::<u32>())),
-        per_second: Default::default(),
-        taken_for: Default::default(),
+        per_second: BTreeMap::default(),
+        taken_for: BTreeMap::default(),
         run_limits: RunLimits::default(),
     }
 }

@@ -97,7 +97,7 @@ fn tried(
     let recorded = RecordedRun::of(args, &trial, grounds, took, lacks.takes_rights)?;
     let once_more = Instant::now();
     let (took, again) = trial.once_more()?;
-    again.map_err(cannot_run_again)?;
+    again.map_err(|why| cannot_run_again(&why))?;
     let around = once_more.elapsed().saturating_sub(took);
     let mut variants = variants(args, &trial, &recorded, lacks, grounds)?;
     let made = Instant::now();
@@ -147,7 +147,7 @@ fn trial_of(
     Ok(trial)
 }
 
-fn cannot_run_again(why: String) -> anyhow::Error {
+fn cannot_run_again(why: &str) -> anyhow::Error {
     anyhow::anyhow!("it does not do the same when it runs again ({why}): {WAY_OUT}")
 }
 

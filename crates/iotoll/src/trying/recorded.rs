@@ -70,7 +70,7 @@ impl RecordedRun {
         }
         let status = as_shell(outcome.summary.status.unwrap_or_default());
         let output = fs::read(grounds.work().path().join("output"))?;
-        trial.recorded(status, output)?.map_err(super::cannot_run_again)?;
+        trial.recorded(status, output)?.map_err(|why| super::cannot_run_again(&why))?;
         traced.rewind()?;
         let bill = billed::bill_in(traced.try_clone()?)?;
         traced.rewind()?;
@@ -109,7 +109,9 @@ fn stoppable<T>(trial: &Trial, record: impl FnOnce(&dyn Fn(u32)) -> T) -> T {
                 if let (Some(serving), Some(_), false) = (&serving, process, is_loaded) {
                     is_loaded = load_when_ready(serving, &is_stopped, &is_over);
                 }
-                if let (true, Some(process)) = (is_stopped.load(Ordering::Relaxed) || is_loaded, process) {
+                if let (true, Some(process)) =
+                    (is_stopped.load(Ordering::Relaxed) || is_loaded, process)
+                {
                     let of = if serving.is_some() { kill_process_group } else { kill_process };
                     let _ = of(process, Signal::TERM);
                 }

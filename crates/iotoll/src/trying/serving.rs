@@ -33,7 +33,9 @@ pub(crate) fn serving(args: &TryArgs) -> anyhow::Result<Option<Serving>> {
         }
     }
     let (Some(url), Some(rate)) = (url, rate) else {
-        return Err(wrong("write a URL and a rate, as in 'http://localhost:8000/ --rate 50'").into());
+        return Err(
+            wrong("write a URL and a rate, as in 'http://localhost:8000/ --rate 50'").into()
+        );
     };
     let connections = connections.unwrap_or(rate * SECONDS).ceil().max(1.0) as u64;
     let steps = Steps::Rates { rates: vec![rate], connections: Some(connections) };

@@ -117,6 +117,9 @@ fn a_variant_that_comes_to_something_else_is_not_compared() {
     }
     let folder = project();
     let tells_storage = ["sh", "-c", "echo x > data/x; stat -f -c %T data"];
+    let moved = trying(folder.path(), &["--rounds", "1", "--move", "data"], &tells_storage);
+    let told = result(&{ moved }.output().unwrap());
+    assert_eq!(row(&told, "in-ram").unwrap()["verdict"], "invalid", "{told:#}");
     let output = trying(folder.path(), &["--rounds", "1"], &tells_storage).output().unwrap();
     let told = result(&output);
     let in_ram = row(&told, "all-in-ram").unwrap();

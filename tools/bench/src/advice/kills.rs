@@ -41,9 +41,9 @@ pub(crate) fn run(iotoll: &Path, kills: u64, seed: u64, disk: &Path) -> Result<(
     }
     for place in ["/var/tmp", "/dev/shm"] {
         process::succeed(Command::new(iotoll).args(["clean", place]).stdout(Stdio::null()))?;
-        let left = fs::read_dir(place)?.flatten().filter(|entry| {
-            entry.file_name().to_string_lossy().starts_with(".iotoll-")
-        });
+        let left = fs::read_dir(place)?
+            .flatten()
+            .filter(|entry| entry.file_name().to_string_lossy().starts_with(".iotoll-"));
         let left: Vec<_> = left.map(|entry| entry.path()).collect();
         ensure!(left.is_empty(), "left after cleaning: {left:?}");
     }

@@ -67,7 +67,9 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     }
     ensure!(args.rounds >= ROUNDS_MIN, "--rounds must be at least {ROUNDS_MIN}");
     let mut tally = Tally::default();
-    println!("| program | bound | `try` says moving saves | moving really saves | twin saves | advised | right |");
+    println!(
+        "| program | bound | `try` says moving saves | moving really saves | twin saves | advised | right |"
+    );
     println!("| --- | --- | --- | --- | --- | --- | --- |");
     for Listed { program, twin } in listed::all()? {
         if !program.name.contains(&args.only) {
@@ -152,11 +154,7 @@ impl Row {
 }
 
 fn pays(saved: &Spread) -> Option<bool> {
-    if saved.low > MATTERS {
-        Some(true)
-    } else {
-        (saved.high < MATTERS).then_some(false)
-    }
+    if saved.low > MATTERS { Some(true) } else { (saved.high < MATTERS).then_some(false) }
 }
 
 /// How right advice is, over all programs.
@@ -174,7 +172,8 @@ struct Tally {
 
 impl Tally {
     fn take(&mut self, row: &Row) {
-        let by_twin = row.twin.as_ref().map(|(twin, remedy)| (pays(twin), row.tried.found(*remedy)));
+        let by_twin =
+            row.twin.as_ref().map(|(twin, remedy)| (pays(twin), row.tried.found(*remedy)));
         let moved = (row.pays(), row.tried.verdict_is_faster);
         for (pays, advised) in [Some(moved), by_twin].into_iter().flatten() {
             match (pays, advised) {

@@ -61,7 +61,8 @@ pub(crate) fn tried(
         let (median, low, high) = (row.ratio?, row.ratio_high?, row.ratio_low?);
         Some(Spread { median: 1.0 - median, low: 1.0 - low, high: 1.0 - high })
     });
-    let is_faster = |row: Option<&TriedRow>| row.is_some_and(|row| row.verdict == Some(Verdict::Faster));
+    let is_faster =
+        |row: Option<&TriedRow>| row.is_some_and(|row| row.verdict == Some(Verdict::Faster));
     let advised = result.advice.iter().map(|advice| match advice.condition {
         TriedCondition::None => "scratch in RAM".to_owned(),
         TriedCondition::NotAfterCrash => "synced scratch in RAM".to_owned(),
