@@ -26,6 +26,7 @@ mod recording;
 mod results;
 mod signals;
 mod terminal;
+mod trying;
 
 use std::process::ExitCode;
 

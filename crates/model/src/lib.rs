@@ -56,4 +56,5 @@ pub mod subject;
 pub mod sums;
 pub mod time_part;
 pub mod trend;
+pub mod trial;
 pub mod watch;

@@ -2,14 +2,14 @@
 //! removed, not followed.
 
 use std::ffi::{CStr, OsStr};
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, FileType};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
-use crate::walk::{Next, Visit, open_child, walk};
+use crate::walk::{Next, Visit, open_child, open_within, walk};
 
 /// How much was removed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -46,11 +46,26 @@ pub(crate) fn entry(dir: BorrowedFd<'_>, dir_path: &Path, name: &CStr) -> Result
     let stat = rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW).map_err(fail)?;
     let is_directory = FileType::from_raw_mode(stat.st_mode) == FileType::Directory;
     if is_directory {
+        open_up(dir, name, &stat);
         let child = open_child(dir, name).map_err(fail)?;
         empty(child.as_fd(), &path, None)?;
     }
     let flags = if is_directory { AtFlags::REMOVEDIR } else { AtFlags::empty() };
     rustix::fs::unlinkat(dir, name, flags).map_err(fail)
+}
+
+/// Lets this user list and empty a directory of theirs that they may not: overlays and programs leave
+/// some. Where that is refused, opening it says so.
+fn open_up(dir: BorrowedFd<'_>, name: &CStr, stat: &Stat) {
+    let may = Mode::from_raw_mode(stat.st_mode).contains(Mode::RWXU);
+    if may || stat.st_uid != rustix::process::geteuid().as_raw() {
+        return;
+    }
+    // By way of the directory itself, whatever has its name by then.
+    if let Ok(handle) = open_within(dir, name, OFlags::PATH | OFlags::DIRECTORY) {
+        let link = format!("/proc/self/fd/{}", handle.as_raw_fd());
+        let _ = rustix::fs::chmod(link, Mode::RWXU);
+    }
 }
 
 struct Removal<'a> {
@@ -71,6 +86,9 @@ impl Visit for Removal<'_> {
             rustix::fs::unlinkat(dir, name, AtFlags::empty())?;
             self.tally.files += 1;
         }
+        if is_directory {
+            open_up(dir, name, &stat);
+        }
         self.tally.bytes += u64::try_from(stat.st_blocks).unwrap_or(0) * 512;
         Ok(if is_directory { Next::Enter } else { Next::Done })
     }
@@ -90,8 +108,21 @@ mod tests {
     #![allow(clippy::unwrap_used)]
 
     use std::fs::{self, File};
+    use std::os::unix::fs::PermissionsExt as _;
 
     use super::*;
+
+    #[test]
+    fn a_directory_that_is_closed_to_its_owner_is_removed() {
+        let place = tempfile::tempdir().unwrap();
+        fs::create_dir_all(place.path().join("outer/inner")).unwrap();
+        for closed in ["outer/inner", "outer"] {
+            fs::set_permissions(place.path().join(closed), fs::Permissions::from_mode(0)).unwrap();
+        }
+        let dir = File::open(place.path()).unwrap();
+        empty(dir.as_fd(), place.path(), None).unwrap();
+        assert_eq!(fs::read_dir(place.path()).unwrap().count(), 0);
+    }
 
     #[test]
     fn what_is_to_be_kept_is_kept_only_at_the_top() {

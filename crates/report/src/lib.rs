@@ -57,6 +57,7 @@ mod tables;
 pub mod terminal;
 mod text;
 mod trend;
+pub mod trial;
 mod why;
 mod words;
 

@@ -4,6 +4,7 @@
 //! says so. Nothing here knows what it is used for, reads a configuration or prints.
 #![allow(unsafe_code, reason = "to have it in one place is what this crate is for")]
 
+pub mod call_filter;
 pub mod clock;
 pub mod descriptors;
 pub mod extent_map;
@@ -13,6 +14,7 @@ pub mod fork;
 pub mod loop_device;
 pub mod mapping;
 pub mod mount_namespace;
+pub mod mount_tree;
 pub mod page_cache;
 pub mod priority;
 pub mod ptrace;

@@ -1,13 +1,15 @@
 //! What a program is started with, set between fork and exec: system calls alone, which touch no
 //! memory that a lock might guard.
 
+use std::ffi::CString;
 use std::io;
-use std::os::fd::{AsRawFd as _, BorrowedFd};
+use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, OwnedFd};
 use std::os::unix::process::CommandExt as _;
 use std::process::Command;
 
 use rustix::io::Errno;
-use rustix::process::{Signal, fchdir, getpid, getppid, set_parent_process_death_signal};
+use rustix::process::{Signal, chdir, fchdir, getpid, getppid, set_parent_process_death_signal};
+use rustix::thread::move_into_link_name_space;
 
 /// Signals that have a meaning in every program, below those of real time (signal(7)).
 const STANDARD: std::ops::Range<libc::c_int> = 1..32;
@@ -30,6 +32,23 @@ pub fn start_in<'a>(command: &'a mut Command, folder: BorrowedFd<'_>) -> &'a mut
     // SAFETY: the closure makes one system call. Should the descriptor be closed by then, the call
     // fails, and so does starting the program.
     unsafe { command.pre_exec(move || Ok(fchdir(BorrowedFd::borrow_raw(folder))?)) }
+}
+
+/// Has a program start in other namespaces, in their order, and in a folder that is named as it is
+/// there.
+pub fn start_within(
+    command: &mut Command,
+    namespaces: Vec<OwnedFd>,
+    folder: CString,
+) -> &mut Command {
+    let enter = move || {
+        for namespace in &namespaces {
+            move_into_link_name_space(namespace.as_fd(), None)?;
+        }
+        Ok(chdir(&folder)?)
+    };
+    // SAFETY: the closure makes system calls alone, and reads memory that it owns.
+    unsafe { command.pre_exec(enter) }
 }
 
 /// Has a program be traced by the thread that starts it.

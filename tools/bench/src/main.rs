@@ -4,6 +4,7 @@
 // Benches speak to the developer who runs them.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
+mod advice;
 mod check;
 mod clients;
 mod fio;
@@ -83,6 +84,8 @@ enum Bench {
     /// The calls that `record` looks for
     #[command(hide = true)]
     RecordStorm(record::StormArgs),
+    /// What `iotoll try` says of programs, and what moving them really saves
+    Advice(advice::Args),
     /// Real programs beside the replays of their recordings, and what moving them saves
     Replay(replay::Args),
     /// How long listing a thousand saved runs and showing one takes
@@ -115,6 +118,7 @@ fn run(what: &Bench) -> Result<()> {
     match what {
         // Nothing is timed by these.
         Bench::Kill(args) => kill::run(args),
+        Bench::Advice(args) => advice::run(args),
         // By programs of their own, which are built for it.
         Bench::Journal(args) => journal::run(args),
         Bench::KillLane(args) => kill::run_lane(args),

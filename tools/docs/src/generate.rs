@@ -10,6 +10,7 @@ use model::diff::Diff;
 use model::document::Document;
 use model::load::LoadRun;
 use model::selftest::SelftestResult;
+use model::trial::TryResult;
 use trace::Bill;
 
 use xtask::process;
@@ -88,6 +89,10 @@ fn all(iotoll: &Path) -> Result<Vec<Generated>> {
         (
             schema("iotoll.check/1", "docs/schema/check-1.json", "`check`: is storage good enough"),
             CheckDocument::json_schema(),
+        ),
+        (
+            schema("iotoll.try/1", "docs/schema/try-1.json", "`try`: what each variant saves"),
+            TryResult::json_schema(),
         ),
     ];
     let mut files = example::files()?.into_iter().collect::<Vec<_>>();

@@ -25,6 +25,8 @@ mod show;
 mod slices;
 mod studies;
 mod time_calls;
+mod r#try;
+mod view;
 mod watch;
 mod worker;
 
@@ -32,6 +34,7 @@ use std::fmt::Write as _;
 
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
+pub(crate) use self::r#try::TryArgs;
 use crate::cli::{ColorArg, version};
 use crate::exit::{self, Exit};
 use crate::measuring::launched;
@@ -75,8 +78,15 @@ pub(crate) fn parse() -> Result<Cli, clap::Error> {
 
 /// The names of the commands, but for hidden ones.
 pub(crate) fn names() -> impl Iterator<Item = &'static str> {
-    GROUPS.iter().filter(|(heading, _)| !heading.is_empty()).flat_map(|(_, names)| *names).copied()
+    GROUPS
+        .iter()
+        .filter(|(heading, _)| !heading.is_empty())
+        .flat_map(|(_, names)| *names)
+        .map(|name| name.trim_start_matches(RAW))
 }
+
+/// What stands before the name of a module that is a word of Rust.
+const RAW: &str = "r#";
 
 /// What is printed of iotoll itself: its commands in groups, which clap does not know.
 fn overview(command: &clap::Command) -> String {
@@ -84,7 +94,7 @@ fn overview(command: &clap::Command) -> String {
     let mut text = "{about-with-newline}\n{usage-heading} {usage}\n".to_owned();
     for (name, commands) in GROUPS.iter().filter(|(name, _)| !name.is_empty()) {
         let _ = write!(text, "\n{heading}{name}:{heading:#}\n");
-        for name in *commands {
+        for name in commands.iter().map(|name| name.trim_start_matches(RAW)) {
             let about = command.find_subcommand(name).and_then(clap::Command::get_about);
             let about = about.map_or_else(|| HELP.to_owned(), ToString::to_string);
             let _ = writeln!(text, "  {name:<12} {about}");
@@ -137,6 +147,7 @@ commands! {
         Selftest(selftest::SelftestArgs) alone,
     }
     "Your application" {
+        Try(r#try::TryArgs) alone,
         Record(record::RecordArgs),
         Watch(watch::WatchArgs),
     }
@@ -162,6 +173,8 @@ commands! {
         Worker(worker::WorkerArgs),
         #[command(name = "__slices")]
         Slices(slices::SlicesArgs),
+        #[command(name = "__view")]
+        View(view::ViewArgs),
         #[command(name = TIME_CALLS)]
         TimeCalls(time_calls::TimeCallsArgs),
         #[command(name = ::studies::SERVE_COMMAND)]

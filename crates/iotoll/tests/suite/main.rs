@@ -38,4 +38,5 @@ mod show;
 mod slices;
 mod stacks;
 mod studies;
+mod r#try;
 mod wrong_usage;

@@ -41,11 +41,15 @@ impl Program {
     /// This very program, as the process that runs slices.
     pub const SLICES: Self = Self { args: &["__slices"], ..Self::OURSELVES };
 
+    /// This very program, as the process that holds a private view of the files.
+    pub const VIEW: Self = Self { args: &["__view"], ..Self::OURSELVES };
+
     /// What messages call its processes.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::OURSELVES => "a worker process",
             Self::SLICES => "the process that runs slices",
+            Self::VIEW => "the process that holds the private view of the files",
             _ => self.command,
         }
     }

@@ -24,7 +24,7 @@ use host::clock::Clock;
 use rand::seq::SliceRandom as _;
 use tempfile::TempDir;
 
-use self::programs::Program;
+pub(crate) use self::programs::{Program, all as programs};
 use crate::spread::{ROUNDS_MIN, Spread};
 use xtask::packages::is_installed;
 use xtask::process;
@@ -71,7 +71,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     let iotoll = process::release_iotoll()?;
     let mut folders = Folders::default();
     let (mut missed, mut rows) = (Vec::new(), Vec::new());
-    let programs = programs::all()?;
+    let programs = programs()?;
     for program in programs.iter().filter(|program| program.name.contains(&args.only)) {
         if let Some(missing) = program.needs.iter().find(|needed| !is_installed(needed)) {
             println!("{}: skipped, for there is no {missing}", program.name);
@@ -261,7 +261,7 @@ fn tell(program: &Program, took: &[Vec<f64>; 4], replayed: &Replayed) -> Measure
 
 /// The folders of all runs, which are removed at the end.
 #[derive(Default)]
-struct Folders(Vec<TempDir>);
+pub(crate) struct Folders(Vec<TempDir>);
 
 impl Folders {
     fn empty(&mut self, place: &Path) -> Result<&Path> {
@@ -270,7 +270,7 @@ impl Folders {
     }
 
     /// With what the program finds, all of it on the device.
-    fn prepared(&mut self, program: &Program, place: &Path) -> Result<&Path> {
+    pub(crate) fn prepared(&mut self, program: &Program, place: &Path) -> Result<&Path> {
         let folder = self.empty(place)?;
         let mut prepare = Command::new("sh");
         prepare.args(["-ec", &program.prepare]).current_dir(folder);
@@ -287,7 +287,7 @@ fn cool() {
     std::hint::black_box(memory.chunks(64).map(|line| u64::from(line[0])).sum::<u64>());
 }
 
-fn original_ns(program: &Program, folder: &Path) -> Result<f64> {
+pub(crate) fn original_ns(program: &Program, folder: &Path) -> Result<f64> {
     let mut command = Command::new("sh");
     command.args(["-c", &program.command]).current_dir(folder).stdout(Stdio::null());
     cool();

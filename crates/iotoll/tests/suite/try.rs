@@ -1,0 +1,211 @@
+//! `iotoll try`: what it says of a command, and that nothing of the user's changes.
+
+use std::collections::BTreeMap;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::thread::sleep;
+use std::time::Duration;
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::common::{assert_fails, iotoll, is_root, skip, stderr};
+
+/// A folder with files of every kind that a command may change.
+fn project() -> TempDir {
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let path = |name: &str| folder.path().join(name);
+    fs::create_dir_all(path("data/deep")).unwrap();
+    for (name, text) in [("data/kept", "kept"), ("data/changed", "old"), ("data/removed", "gone")] {
+        fs::write(path(name), text).unwrap();
+    }
+    fs::hard_link(path("data/kept"), path("twin")).unwrap();
+    std::os::unix::fs::symlink("data/kept", path("link")).unwrap();
+    fs::set_permissions(path("data/deep"), Permissions::from_mode(0o750)).unwrap();
+    folder
+}
+
+/// All below a folder: contents, rights, times and inodes.
+fn state(folder: &Path) -> BTreeMap<PathBuf, String> {
+    let mut state = BTreeMap::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            let facts = fs::symlink_metadata(&path).unwrap();
+            let contents = if facts.is_file() { fs::read(&path).unwrap() } else { Vec::new() };
+            let time = (facts.mtime(), facts.mtime_nsec(), facts.ctime(), facts.ctime_nsec());
+            let what = (facts.mode(), facts.ino(), facts.nlink(), time, contents);
+            state.insert(path.clone(), format!("{what:?}"));
+            if facts.is_dir() {
+                folders.push(path);
+            }
+        }
+    }
+    state
+}
+
+/// What is tried in a folder, once in each variant unless it says more.
+fn trying(folder: &Path, options: &[&str], command: &[&str]) -> Command {
+    let mut iotoll = iotoll();
+    iotoll.current_dir(folder).arg("try").args(options);
+    iotoll.args(["--budget", "20", "--mechanism", "ptrace", "--json", "-", "--"]).args(command);
+    iotoll
+}
+
+fn result(output: &Output) -> Value {
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", stderr(output)))
+}
+
+/// The rows of a variant.
+fn row<'a>(result: &'a Value, variant: &str) -> Option<&'a Value> {
+    result["rows"].as_array().unwrap().iter().find(|row| row["variant"] == variant)
+}
+
+/// Whether it can be tried at all here.
+fn is_possible(test: &str) -> bool {
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let output = trying(folder.path(), &["--rounds", "1"], &["true"]).output().unwrap();
+    let refused = stderr(&output).contains("private view");
+    if refused {
+        skip(test, "commands can have no private view of their files here");
+    }
+    !refused
+}
+
+const CHANGES: &str = "echo new > data/changed; rm data/removed; echo more > data/added; \
+                       chmod 700 data/deep; echo x >> data/kept; mv link data/deep/; \
+                       dd if=/dev/zero of=data/synced bs=1k count=3 conv=fsync status=none; \
+                       mktemp > /dev/null; echo done";
+
+#[test]
+fn a_command_that_changes_everything_leaves_the_users_files_as_they_are() {
+    let test = "a_command_that_changes_everything_leaves_the_users_files_as_they_are";
+    if !is_possible(test) {
+        return;
+    }
+    let folder = project();
+    let before = state(folder.path());
+    let output =
+        trying(folder.path(), &["--rounds", "2"], &["sh", "-c", CHANGES]).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_eq!(state(folder.path()), before);
+    let result = result(&output);
+    let schema = include_str!("../../../../docs/schema/try-1.json");
+    let schema = serde_json::from_str(schema).unwrap();
+    jsonschema::validate(&schema, &result).unwrap();
+    let variants = result["rows"].as_array().unwrap().iter();
+    for row in variants.clone() {
+        assert_ne!(row["verdict"], "invalid", "{result:#}");
+        assert!(row["time_ns"].is_number(), "{result:#}");
+    }
+    assert!(row(&result, "all-in-ram").is_some() && row(&result, "syncs-free").is_some());
+    assert_eq!(row(&result, "syncs-free").unwrap()["is_bound"], true);
+    assert_eq!((&result["syncs"]["calls"], &result["rounds"]), (&1.into(), &2.into()));
+    // The temporary file is of another name in each run, which is not compared.
+    let notes = result["notes"].to_string();
+    assert!(notes.contains("Files that differ from run to run were not compared"), "{notes}");
+    assert!(!result["outside"].as_array().unwrap().is_empty());
+}
+
+#[test]
+fn a_variant_that_comes_to_something_else_is_not_compared() {
+    if !is_possible("a_variant_that_comes_to_something_else_is_not_compared") {
+        return;
+    }
+    let folder = project();
+    let tells_storage = ["sh", "-c", "echo x > data/x; stat -f -c %T data"];
+    let moved = trying(folder.path(), &["--rounds", "1", "--move", "data"], &tells_storage);
+    let told = result(&{ moved }.output().unwrap());
+    assert_eq!(row(&told, "in-ram").unwrap()["verdict"], "invalid", "{told:#}");
+    let output = trying(folder.path(), &["--rounds", "1"], &tells_storage).output().unwrap();
+    let told = result(&output);
+    let in_ram = row(&told, "all-in-ram").unwrap();
+    let why = in_ram["why"].to_string();
+    assert!(in_ram["verdict"] == "invalid" && why.contains("standard output differs"), "{told:#}");
+    let ignoring = ["--rounds", "1", "--ignore", "stdout"];
+    let output = trying(folder.path(), &ignoring, &tells_storage).output().unwrap();
+    assert_ne!(row(&result(&output), "all-in-ram").unwrap()["verdict"], "invalid");
+    let failing = ["--rounds", "1", "--check", "stat -f -c %T data | grep -v tmpfs"];
+    let output = trying(folder.path(), &failing, &["touch", "data/x"]).output().unwrap();
+    let told = result(&output);
+    let why = row(&told, "all-in-ram").unwrap()["why"].to_string();
+    assert!(why.contains("--check ended with exit status 1"), "{told:#}");
+}
+
+#[test]
+fn a_command_that_cannot_run_twice_is_told_so() {
+    if !is_possible("a_command_that_cannot_run_twice_is_told_so") {
+        return;
+    }
+    let folder = project();
+    // What is open already can be written to: the third run finds what the ones before left.
+    let script = "exec 3>>twice; exec \"$0\" try --budget 5 --mechanism ptrace -- \
+                  sh -c 'echo x >&3; test $(wc -l < /proc/self/fd/3) -lt 2'";
+    let output = Command::new("sh")
+        .args(["-c", script, env!("CARGO_BIN_EXE_iotoll")])
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+    assert_fails(&output, 1, &["when it runs again (exit status 1 instead of 0)", "--setup"]);
+}
+
+#[test]
+fn wrong_input_is_answered_with_what_to_do() {
+    let folder = project();
+    let output = trying(folder.path(), &["--move", "nowhere"], &["true"]).output().unwrap();
+    assert_fails(&output, 2, &["--move nowhere", "no directory"]);
+    let output = trying(folder.path(), &[], &["/no/such/program"]).output().unwrap();
+    assert!(matches!(output.status.code(), Some(1 | 2)), "{}", stderr(&output));
+    assert!(!stderr(&output).contains("panicked"), "{}", stderr(&output));
+}
+
+#[test]
+fn a_trial_that_is_killed_changes_nothing_of_the_users() {
+    if !is_possible("a_trial_that_is_killed_changes_nothing_of_the_users") {
+        return;
+    }
+    let folder = project();
+    let before = state(folder.path());
+    for (number, signal) in ["KILL", "KILL", "KILL", "INT", "TERM"].into_iter().enumerate() {
+        let mut command = trying(folder.path(), &[], &["sh", "-c", CHANGES]);
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        sleep(Duration::from_millis(150 + 370 * number as u64));
+        let killed = Command::new("kill").args([format!("-{signal}"), child.id().to_string()]);
+        assert!({ killed }.status().unwrap().success());
+        let ended = child.wait().unwrap();
+        assert!(signal == "KILL" || ended.code() == Some(130), "{signal}: {ended}");
+        assert_eq!(state(folder.path()), before, "after {signal}");
+    }
+}
+
+#[test]
+fn an_ordinary_user_can_try_as_well() {
+    let test = "an_ordinary_user_can_try_as_well";
+    if !is_root() {
+        return;
+    }
+    let folder = project();
+    for path in [folder.path().to_owned()].into_iter().chain(state(folder.path()).into_keys()) {
+        std::os::unix::fs::lchown(path, Some(65_534), Some(65_534)).unwrap();
+    }
+    let before = state(folder.path());
+    let options = ["--reuid=65534", "--regid=65534", "--clear-groups"];
+    let output = Command::new("setpriv")
+        .args(options)
+        .arg(env!("CARGO_BIN_EXE_iotoll"))
+        .args(["try", "--rounds", "1", "--budget", "20", "--json", "-", "--", "sh", "-c", CHANGES])
+        .current_dir(folder.path())
+        .output();
+    let Some(output) = output.ok().filter(|output| {
+        let said = stderr(output);
+        !said.contains("Permission denied") && !said.contains("private view")
+    }) else {
+        return skip(test, "another user cannot run it, or has no user namespaces");
+    };
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_eq!(state(folder.path()), before);
+    assert_ne!(row(&result(&output), "all-in-ram").unwrap()["verdict"], "invalid");
+}

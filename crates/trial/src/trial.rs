@@ -1,0 +1,406 @@
+//! A command as it is tried: what comes before the engine measures it, and what it has then.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use engine::study::Workload;
+use places::WorkDir;
+use process::{Program, Server, StopFlag};
+
+use crate::copies::{Chosen, Copies};
+use crate::error::{At as _, Error};
+use crate::filter::syncs_free;
+use crate::left::{Ignored, Ran, Reference};
+use crate::overlays::overlays;
+use crate::recorded::Recorded;
+use crate::serving::Serving;
+use crate::survey::Survey;
+use crate::view::{Arrangement, StandIn, View};
+use crate::workload::{Ground, Tried};
+
+/// The most of standard output that is compared.
+const OUTPUT_MAX: u64 = 64 << 20;
+
+/// What is done to the command's files.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Variant {
+    /// Nothing.
+    AsNow,
+    /// All that it may change, and all folders that matter, are in memory.
+    AllInRam,
+    /// One folder is.
+    InRam(PathBuf),
+    /// Forcing data to the device does nothing.
+    SyncsFree,
+    /// What it uses is not in memory when it begins.
+    Cold,
+}
+
+/// A command to be tried.
+pub struct Trial {
+    /// The program and its arguments.
+    pub command: Vec<OsString>,
+    /// Where it works.
+    pub folder: PathBuf,
+    /// For the shell, run before each run, and after it.
+    pub setup: Option<String>,
+    /// For the shell; fails where the run's result is not right.
+    pub check: Option<String>,
+    /// How it is loaded, where it is a server.
+    pub serving: Option<Serving>,
+    /// What need not be the same.
+    pub ignored: Ignored,
+    /// What is copied at the most.
+    pub copy_max_bytes: u64,
+    /// How long a run may take.
+    pub timeout: Duration,
+    /// Raised to end it.
+    pub stop: StopFlag,
+    /// Where copies on the usual storage are.
+    pub disk: PathBuf,
+    /// Where copies in memory are.
+    pub ram: Option<PathBuf>,
+    survey: Survey,
+    reference: Option<Rc<RefCell<Reference>>>,
+    ground: Option<Rc<RefCell<Ground>>>,
+}
+
+impl Trial {
+    /// A command in a folder, with the usual bounds. `disk` and `ram` are empty folders.
+    pub fn new(command: Vec<OsString>, folder: PathBuf, disk: &Path, stop: &StopFlag) -> Self {
+        Self {
+            command,
+            folder,
+            setup: None,
+            check: None,
+            serving: None,
+            ignored: Ignored::default(),
+            copy_max_bytes: 1 << 30,
+            timeout: Duration::from_secs(3600),
+            stop: StopFlag::clone(stop),
+            disk: disk.to_owned(),
+            ram: None,
+            survey: Survey::default(),
+            reference: None,
+            ground: None,
+        }
+    }
+
+    /// The command as it is run.
+    pub fn command(&self) -> Command {
+        let mut command = Command::new(self.command.first().map_or(OsStr::new(""), |word| word));
+        command.args(self.command.iter().skip(1));
+        command
+    }
+
+    /// Runs it once over overlays to see what it changes, and copies that. How long the run took, and
+    /// what was in the way of it.
+    pub fn survey(&mut self, work: &WorkDir) -> Result<(Duration, Option<String>), Error> {
+        let overlays = overlays(work, &self.folder)?;
+        let arrangement = Arrangement { overlays: overlays.clone(), ..Arrangement::default() };
+        let view = View::open(&arrangement, &self.folder, &self.stop)?;
+        self.set_up(&view)?;
+        let ran = self.run(&view, false)?;
+        drop(view);
+        self.survey = Survey::of(&overlays)?;
+        for Removed(name) in (0..overlays.len()).flat_map(Removed::of) {
+            work.remove_subdir(&name)?;
+        }
+        let failed = (ran.status != 0).then(|| {
+            let said = ran.stderr.last().map_or_else(String::new, |line| format!(": {line}"));
+            format!("exit status {}{said}", ran.status)
+        });
+        let took = ran.took;
+        self.reference = Some(Rc::new(RefCell::new(Reference::new(ran, self.ignored.clone()))));
+        self.ground = Some(Rc::new(RefCell::new(self.ground(&[], false)?)));
+        Ok((took, failed))
+    }
+
+    /// Whether it was told to end.
+    pub fn is_stopped(&self) -> bool {
+        self.stop.load(std::sync::atomic::Ordering::Relaxed)
+    }
+
+    /// What is raised to end it.
+    pub fn stopper(&self) -> StopFlag {
+        StopFlag::clone(&self.stop)
+    }
+
+    /// What it changes.
+    pub fn changes(&self) -> &Survey {
+        &self.survey
+    }
+
+    /// The folders that are copied, and how much that is.
+    pub fn copied(&self) -> (Vec<PathBuf>, u64) {
+        self.ground.as_ref().map_or_else(Default::default, |ground| {
+            let ground = ground.borrow();
+            (ground.chosen.folders().to_vec(), ground.chosen.bytes())
+        })
+    }
+
+    fn ground(&self, whole: &[PathBuf], in_ram: bool) -> Result<Ground, Error> {
+        let chosen = Chosen::of(&self.survey, &self.folder, whole, self.copy_max_bytes)?;
+        let apart = chosen.only_read(whole, self.copy_max_bytes)?;
+        let disk = Copies::make(&chosen, &self.disk.join("changed"))?;
+        let (ram, only_read) = match &self.ram {
+            Some(ram) if in_ram => (
+                Some(Copies::make(&chosen, &ram.join("changed"))?),
+                Copies::make(&apart, &ram.join("only-read"))?,
+            ),
+            _ => (None, Copies::make(&Chosen::default(), &self.disk.join("none"))?),
+        };
+        Ok(Ground { chosen, disk, ram, only_read, stretch: 0, is_dirty: false })
+    }
+
+    /// Prepares a command to be recorded as now, writing to a file; `recorded` tells what became of it.
+    pub fn to_be_recorded(&self, output: &File) -> Result<(View, Command), Error> {
+        let view = self.view(&Variant::AsNow)?;
+        self.set_up(&view)?;
+        let mut command = self.command();
+        command.stdin(std::process::Stdio::null());
+        command.stdout(output.try_clone().at("opening", &self.disk)?);
+        view.enter(&mut command).at("entering", &self.folder)?;
+        Ok((view, command))
+    }
+
+    /// Takes in what a recorded run came to; an error where it ended otherwise than the first one.
+    pub fn recorded(&self, status: i32, output: Vec<u8>) -> Result<Result<(), String>, Error> {
+        let left = self.take_left()?;
+        let ran = match &self.serving {
+            Some(_) => Ran::of_a_server(left),
+            None => Ran { status, output, stderr: Vec::new(), took: Duration::ZERO, left },
+        };
+        Ok(self.settle(ran))
+    }
+
+    /// Runs it once as now, and takes that in.
+    pub fn once_more(&self) -> Result<(Duration, Result<(), String>), Error> {
+        let view = self.view(&Variant::AsNow)?;
+        self.set_up(&view)?;
+        let mut ran = self.run(&view, false)?;
+        drop(view);
+        ran.left = self.take_left()?;
+        Ok((ran.took, self.settle(ran)))
+    }
+
+    /// The first run whose files are known becomes what others are compared with.
+    fn settle(&self, ran: Ran) -> Result<(), String> {
+        let Some(reference) = &self.reference else { return Ok(()) };
+        reference.borrow_mut().take_in(ran)
+    }
+
+    fn take_left(&self) -> Result<BTreeMap<PathBuf, crate::left::Left>, Error> {
+        match &self.ground {
+            Some(ground) => ground.borrow_mut().disk.take_left(),
+            None => Ok(BTreeMap::new()),
+        }
+    }
+
+    /// Copies what is needed for these variants, in memory as well; the folders that cannot be copied
+    /// whole are left out, each with why.
+    pub fn prepare(&mut self, variants: &mut Vec<Variant>) -> Result<Vec<String>, Error> {
+        let mut notes = Vec::new();
+        loop {
+            let whole: Vec<PathBuf> = variants.iter().filter_map(Variant::folder).collect();
+            let in_ram = variants.iter().any(Variant::is_in_ram);
+            self.ground = None;
+            for folder in [Some(&self.disk), self.ram.as_ref()].into_iter().flatten() {
+                empty(folder)?;
+            }
+            match self.ground(&whole, in_ram) {
+                Ok(ground) => {
+                    self.ground = Some(Rc::new(RefCell::new(ground)));
+                    return Ok(notes);
+                }
+                Err(Error::TooLarge { path, limit_bytes }) => {
+                    let is_of = |variant: &Variant| {
+                        variant
+                            .folder()
+                            .is_some_and(|f| path.starts_with(&f) || f.starts_with(&path))
+                    };
+                    let before = variants.len();
+                    variants.retain(|variant| !is_of(variant));
+                    let error = Error::TooLarge { path, limit_bytes };
+                    if variants.len() == before {
+                        return Err(error);
+                    }
+                    notes.push(error.to_string());
+                }
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// The view of a variant.
+    pub(crate) fn view(&self, variant: &Variant) -> Result<View, Error> {
+        let stand_ins = match &self.ground {
+            Some(ground) => ground.borrow().stand_ins(variant),
+            None => Vec::new(),
+        };
+        let arrangement = Arrangement { stand_ins: in_order(stand_ins), ..Arrangement::default() };
+        View::open(&arrangement, &self.folder, &self.stop)
+    }
+
+    /// Runs the setup in a view.
+    pub(crate) fn set_up(&self, view: &View) -> Result<(), Error> {
+        match &self.setup {
+            Some(text) => self.shell(view, text, "--setup"),
+            None => Ok(()),
+        }
+    }
+
+    /// Runs the check in a view; why it failed, if so.
+    pub(crate) fn failed_check(&self, view: &View) -> Result<Option<String>, Error> {
+        let Some(text) = &self.check else { return Ok(None) };
+        match self.shell(view, text, "--check") {
+            Err(Error::View(why)) => Ok(Some(why)),
+            checked => checked.map(|()| None),
+        }
+    }
+
+    fn shell(&self, view: &View, text: &str, flag: &str) -> Result<(), Error> {
+        let mut shell = Command::new("/bin/sh");
+        shell.arg("-c").arg(text);
+        view.enter(&mut shell).at("entering", &self.folder)?;
+        let mut program = Program::start(shell, text, None)?;
+        program.wait(self.timeout, &self.stop)?;
+        let ended = program.finish()?;
+        if ended.status == 0 {
+            return Ok(());
+        }
+        let said = ended.stderr.last().map_or_else(String::new, |line| format!(": {line}"));
+        Err(Error::View(format!("{flag} ended with exit status {}{said}", ended.status)))
+    }
+
+    /// The command in a view.
+    fn within(&self, view: &View, syncs_are_free: bool) -> Result<(Command, String), Error> {
+        let mut command = self.command();
+        view.enter(&mut command).at("entering", &self.folder)?;
+        if let Some(filter) = syncs_free().filter(|_| syncs_are_free) {
+            sys::call_filter::filter_calls(&mut command, filter);
+        }
+        let shown = match (&self.serving, self.command.as_slice()) {
+            (Some(_), [.., script]) => script.to_string_lossy().into_owned(),
+            (_, [program, ..]) => program.to_string_lossy().into_owned(),
+            _ => String::new(),
+        };
+        Ok((command, shown))
+    }
+
+    /// Starts the command in a view.
+    pub(crate) fn start(&self, view: &View, syncs_are_free: bool) -> Result<Program, Error> {
+        let (command, shown) = self.within(view, syncs_are_free)?;
+        Ok(Program::start(command, &shown, Some(OUTPUT_MAX))?)
+    }
+
+    /// Starts it where it is a server, and waits until it is ready.
+    pub(crate) fn serve(
+        &self,
+        serving: &Serving,
+        view: &View,
+        syncs_are_free: bool,
+    ) -> Result<Server, Error> {
+        let (command, shown) = self.within(view, syncs_are_free)?;
+        serving.start(command, &shown, &self.stop)
+    }
+
+    fn run(&self, view: &View, syncs_are_free: bool) -> Result<Ran, Error> {
+        let began = Instant::now();
+        if let Some(serving) = &self.serving {
+            let server = self.serve(serving, view, syncs_are_free)?;
+            serving.load(Some(&server), &self.stop)?;
+            server.stop()?;
+            return Ok(Ran { took: began.elapsed(), ..Ran::of_a_server(BTreeMap::new()) });
+        }
+        let mut program = self.start(view, syncs_are_free)?;
+        program.wait(self.timeout, &self.stop)?;
+        let took = began.elapsed();
+        let ended = program.finish()?;
+        let left = BTreeMap::new();
+        Ok(Ran { status: ended.status, output: ended.output, stderr: ended.stderr, took, left })
+    }
+
+    /// The files that it used, where they are as now, and whether they are copies of ours.
+    pub(crate) fn used(&self, recorded: &Recorded) -> Vec<(PathBuf, bool)> {
+        let Some(ground) = &self.ground else { return Vec::new() };
+        let ground = ground.borrow();
+        let file = |path: &PathBuf| match ground.disk.path_of(path) {
+            Some(copy) => (copy, true),
+            None => (path.clone(), false),
+        };
+        recorded.files.iter().map(file).collect()
+    }
+
+    /// The variants as workloads of the engine.
+    pub fn workloads(
+        self: &Rc<Self>,
+        variants: &[Variant],
+        recorded: &Recorded,
+    ) -> Vec<Box<dyn Workload>> {
+        let (Some(ground), Some(reference)) = (&self.ground, &self.reference) else {
+            return Vec::new();
+        };
+        let used = Rc::new(self.used(recorded));
+        let tried = |variant: &Variant| {
+            let (ground, reference) = (Rc::clone(ground), Rc::clone(reference));
+            let tried =
+                Tried::new(Rc::clone(self), variant.clone(), ground, reference, Rc::clone(&used));
+            Box::new(tried) as Box<dyn Workload>
+        };
+        variants.iter().map(tried).collect()
+    }
+
+    /// What was not compared, each in a sentence.
+    pub fn uncompared(&self) -> Vec<String> {
+        self.reference.as_ref().map_or_else(Vec::new, |r| r.borrow().uncompared())
+    }
+
+    /// The exit status of the command.
+    pub fn status(&self) -> i32 {
+        self.reference.as_ref().map_or(0, |reference| reference.borrow().status())
+    }
+}
+
+impl Variant {
+    /// The folder that is moved by itself.
+    pub fn folder(&self) -> Option<PathBuf> {
+        match self {
+            Self::InRam(folder) => Some(folder.clone()),
+            _ => None,
+        }
+    }
+
+    /// Whether it takes copies in memory.
+    pub fn is_in_ram(&self) -> bool {
+        matches!(self, Self::AllInRam | Self::InRam(_))
+    }
+}
+
+/// Names of folders that overlays had.
+struct Removed(String);
+
+impl Removed {
+    fn of(number: usize) -> [Self; 2] {
+        ["upper", "work"].map(|what| Self(format!("{what}-{number}")))
+    }
+}
+
+/// A folder is seen before what is in it, and what cannot be written before what can, at the same path.
+fn in_order(mut stand_ins: Vec<StandIn>) -> Vec<StandIn> {
+    stand_ins.sort_by_key(|stand_in| (stand_in.at.components().count(), !stand_in.read_only));
+    stand_ins
+}
+
+fn empty(folder: &Path) -> Result<(), Error> {
+    for entry in fs::read_dir(folder).at("listing", folder)? {
+        crate::copy::remove(&entry.at("listing", folder)?.path())?;
+    }
+    Ok(())
+}

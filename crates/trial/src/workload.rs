@@ -1,0 +1,289 @@
+//! A variant of a command as a workload of the engine: each slice is one run.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::time::Duration;
+
+use engine::slice_timer::SliceTimer;
+use engine::study::{
+    Footprint, Operations, Prepared, Ran as RanSlice, Ready, RunsIn, SliceFolders, StudyError,
+    Workload,
+};
+use model::material::Material;
+use model::slice::Outcome;
+use process::{Program, Server};
+use rustix::fs::syncfs;
+
+use crate::cold::chill;
+use crate::copies::{Chosen, Copies};
+use crate::error::{At as _, Error};
+use crate::left::{Left, Ran, Reference};
+use crate::serving::Serving;
+use crate::trial::{Trial, Variant};
+use crate::view::{StandIn, View};
+
+/// The most files that a run is taken to have at once.
+const FILES: u64 = 100_000;
+
+/// The copies that variants have in common.
+pub(crate) struct Ground {
+    pub(crate) chosen: Chosen,
+    pub(crate) disk: Copies,
+    pub(crate) ram: Option<Copies>,
+    /// In memory as well: folders that are moved, and that the command only reads.
+    pub(crate) only_read: Copies,
+    /// The stretch that they were made for.
+    pub(crate) stretch: usize,
+    /// Whether a run was not accounted for.
+    pub(crate) is_dirty: bool,
+}
+
+impl Ground {
+    /// What is seen in a variant.
+    pub(crate) fn stand_ins(&self, variant: &Variant) -> Vec<StandIn> {
+        match (variant, &self.ram) {
+            (Variant::AllInRam, Some(ram)) => {
+                let only_read = Copies::read_only(self.only_read.stand_ins());
+                ram.stand_ins().into_iter().chain(only_read).collect()
+            }
+            (Variant::InRam(folder), Some(ram)) => {
+                let mut stand_ins = self.disk.stand_ins();
+                stand_ins.retain(|stand_in| !stand_in.at.starts_with(folder));
+                stand_ins.extend(ram.stand_ins_of(folder));
+                stand_ins.extend(Copies::read_only(self.only_read.stand_ins_of(folder)));
+                stand_ins
+            }
+            _ => self.disk.stand_ins(),
+        }
+    }
+
+    fn all(&mut self) -> impl Iterator<Item = &mut Copies> {
+        [Some(&mut self.disk), self.ram.as_mut()].into_iter().flatten()
+    }
+}
+
+/// A variant, tried again and again.
+pub(crate) struct Tried {
+    trial: Rc<Trial>,
+    variant: Variant,
+    ground: Rc<RefCell<Ground>>,
+    reference: Rc<RefCell<Reference>>,
+    used: Rc<Vec<(PathBuf, bool)>>,
+    view: Option<View>,
+    stretch: usize,
+}
+
+impl Tried {
+    pub(crate) fn new(
+        trial: Rc<Trial>,
+        variant: Variant,
+        ground: Rc<RefCell<Ground>>,
+        reference: Rc<RefCell<Reference>>,
+        used: Rc<Vec<(PathBuf, bool)>>,
+    ) -> Self {
+        Self { trial, variant, ground, reference, used, view: None, stretch: 0 }
+    }
+
+    /// Gives the run its files, and nothing that is still to be written.
+    fn arrange(&mut self, is_new: bool) -> Result<(), Error> {
+        let mut ground = self.ground.borrow_mut();
+        if is_new {
+            self.view = None;
+            self.stretch += 1;
+            if ground.stretch < self.stretch {
+                ground.stretch = self.stretch;
+                ground.all().try_for_each(Copies::remake)?;
+                ground.is_dirty = false;
+            }
+        }
+        if std::mem::replace(&mut ground.is_dirty, true) {
+            for copies in ground.all() {
+                copies.take_left()?;
+            }
+        }
+        drop(ground);
+        let view = match self.view.take() {
+            Some(view) => view,
+            None => self.trial.view(&self.variant)?,
+        };
+        let view = self.view.insert(view);
+        self.trial.set_up(view)?;
+        self.settle()?;
+        if self.variant == Variant::Cold {
+            chill(&self.used);
+        }
+        Ok(())
+    }
+
+    /// What the run left, which is reset.
+    fn take_left(&self) -> Result<BTreeMap<PathBuf, Left>, Error> {
+        let mut ground = self.ground.borrow_mut();
+        let mut left = BTreeMap::new();
+        for copies in ground.all() {
+            left.extend(copies.take_left()?);
+        }
+        ground.is_dirty = false;
+        Ok(left)
+    }
+
+    fn settle(&self) -> Result<(), Error> {
+        let disk = &self.trial.disk;
+        let opened = File::open(disk).at("opening", disk)?;
+        syncfs(&opened).at("writing out", disk)
+    }
+}
+
+impl Workload for Tried {
+    fn material(&self) -> Option<Material> {
+        None
+    }
+
+    fn operations(&self) -> Operations {
+        Operations::exactly(self.trial.serving.as_ref().map_or(1, Serving::connections))
+    }
+
+    /// It ran before.
+    fn warms_up(&self) -> bool {
+        false
+    }
+
+    fn runs_in(&self) -> RunsIn {
+        RunsIn::ThisProcess
+    }
+
+    fn footprint(&self, _operations: u64) -> Footprint {
+        let bytes = self.ground.borrow().chosen.bytes();
+        Footprint { space_bytes: bytes, files: FILES, written_bytes: bytes }
+    }
+
+    fn kept_footprint(&self) -> Footprint {
+        Footprint::NOTHING
+    }
+
+    fn prepare<'a>(
+        &'a mut self,
+        folders: SliceFolders<'_>,
+    ) -> Result<Box<dyn Prepared + 'a>, StudyError> {
+        self.arrange(folders.kept_is_new)?;
+        Ok(Box::new(Arranged(self)))
+    }
+}
+
+/// A run whose files are there.
+struct Arranged<'a>(&'a Tried);
+
+/// A server that is ready.
+struct Listening<'a> {
+    tried: &'a Tried,
+    serving: &'a Serving,
+    server: Server,
+}
+
+/// A run that has ended, or a server that was loaded.
+struct Done<'a> {
+    tried: &'a Tried,
+    ended: Ended,
+}
+
+enum Ended {
+    Program(Program),
+    Loaded(Server, Outcome),
+}
+
+impl Prepared for Arranged<'_> {
+    fn ready<'a>(
+        self: Box<Self>,
+        _operations: u64,
+        _timer: &SliceTimer,
+    ) -> Result<Box<dyn Ready + 'a>, StudyError>
+    where
+        Self: 'a,
+    {
+        let tried = self.0;
+        let (Some(serving), Some(view)) = (&tried.trial.serving, &tried.view) else {
+            return Ok(self);
+        };
+        let server = tried.trial.serve(serving, view, tried.variant == Variant::SyncsFree)?;
+        Ok(Box::new(Listening { tried, serving, server }))
+    }
+}
+
+impl Ready for Listening<'_> {
+    fn run<'a>(
+        self: Box<Self>,
+        timer: &mut SliceTimer,
+    ) -> Result<Box<dyn RanSlice + 'a>, StudyError>
+    where
+        Self: 'a,
+    {
+        let Self { tried, serving, server } = *self;
+        let step = serving.load(Some(&server), &tried.trial.stop)?;
+        let outcome = serving.outcome(&step, timer);
+        Ok(Box::new(Done { tried, ended: Ended::Loaded(server, outcome) }))
+    }
+}
+
+impl Ready for Arranged<'_> {
+    fn run<'a>(
+        self: Box<Self>,
+        timer: &mut SliceTimer,
+    ) -> Result<Box<dyn RanSlice + 'a>, StudyError>
+    where
+        Self: 'a,
+    {
+        let tried = self.0;
+        let Some(view) = &tried.view else { return Err(StudyError::Stopped) };
+        let trial = &tried.trial;
+        let mut program = trial.start(view, tried.variant == Variant::SyncsFree)?;
+        program.wait(trial.timeout, &trial.stop)?;
+        timer.lap();
+        Ok(Box::new(Done { tried, ended: Ended::Program(program) }))
+    }
+}
+
+impl RanSlice for Done<'_> {
+    fn flush(&mut self) -> Result<(), StudyError> {
+        Ok(self.tried.settle()?)
+    }
+
+    fn finish(self: Box<Self>) -> Result<Outcome, StudyError> {
+        let Self { tried, ended } = *self;
+        let (ran, outcome) = match ended {
+            Ended::Program(program) => {
+                let ended = program.finish()?;
+                let (took, left) = (Duration::ZERO, BTreeMap::new());
+                let (status, output, stderr) = (ended.status, ended.output, ended.stderr);
+                (Ran { status, output, stderr, took, left }, Outcome::default())
+            }
+            Ended::Loaded(server, outcome) => {
+                server.stop()?;
+                (Ran::of_a_server(BTreeMap::new()), outcome)
+            }
+        };
+        let Some(view) = &tried.view else { return Err(StudyError::Stopped) };
+        let failed = tried.trial.failed_check(view)?;
+        let ran = Ran { left: tried.take_left()?, ..ran };
+        let mut reference = tried.reference.borrow_mut();
+        // A server's files depend on which of its requests came first.
+        let differs = match (&tried.variant, &tried.trial.serving) {
+            (_, Some(_)) => None,
+            (Variant::AsNow, None) => reference.widen(&ran).err(),
+            (_, None) => reference.difference(&ran),
+        };
+        let untrusted = failed.or(differs).or(outcome.untrusted);
+        Ok(Outcome { untrusted, ..outcome })
+    }
+}
+
+impl From<Error> for StudyError {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Stopped => Self::Stopped,
+            Error::Process(error) => error.into(),
+            error => Self::Worker(error.to_string()),
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! `cargo xtask bench advice`: is what `iotoll try` advises right, and by how much?
+//!
+//! Each program of `bench/advice.toml` is tried, and then really moved: its folder is made on the disk
+//! and in memory, and the bare command is timed in both, in turns. Of a small program with a habit,
+//! its twin without is timed as well. The list was there before the code that it judges. With
+//! `--kills`, trials are killed at random moments instead, and nothing of the user's may change.
+
+mod kills;
+mod listed;
+mod tried;
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result, ensure};
+use rand::seq::SliceRandom as _;
+
+use self::listed::{Listed, Remedy};
+use self::tried::Tried;
+use crate::replay::{Folders, Program, original_ns};
+use crate::spread::{ROUNDS_MIN, Spread};
+use xtask::packages::is_installed;
+use xtask::process;
+
+/// A saving matters from here on, as for `iotoll try`.
+const MATTERS: f64 = 0.05;
+/// What is promised of advice, of all that is advised and of all that pays.
+const PRECISION_MIN: f64 = 0.95;
+const RECALL_MIN: f64 = 0.8;
+/// How often an interval holds what moving really saves.
+const HELD_MIN: f64 = 0.95;
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Rounds, in each of which a program runs on disk and in memory
+    #[arg(long, value_name = "N", default_value_t = 9)]
+    rounds: usize,
+    /// What `iotoll try` may take for each program
+    #[arg(long, value_name = "TIME", default_value = "60s")]
+    budget: String,
+    /// A folder on the disk
+    #[arg(long, value_name = "DIR", default_value = "/var/tmp")]
+    disk: PathBuf,
+    /// A folder in memory
+    #[arg(long, value_name = "DIR", default_value = "/dev/shm")]
+    ram: PathBuf,
+    /// Programs whose name has this in it
+    #[arg(long, value_name = "TEXT", default_value = "")]
+    only: String,
+    /// The program that is judged [default: it is built]
+    #[arg(long, value_name = "FILE")]
+    iotoll: Option<PathBuf>,
+    /// Go by what was measured, and fail for nothing
+    #[arg(long)]
+    no_target: bool,
+    /// Kill so many trials at random moments, and do nothing else
+    #[arg(long, value_name = "N")]
+    kills: Option<u64>,
+    /// Seed of the moments
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+}
+
+pub(crate) fn run(args: &Args) -> Result<()> {
+    let iotoll = args.iotoll.clone().map_or_else(process::release_iotoll, Ok)?;
+    if let Some(kills) = args.kills {
+        return kills::run(&iotoll, kills, args.seed, &args.disk);
+    }
+    ensure!(args.rounds >= ROUNDS_MIN, "--rounds must be at least {ROUNDS_MIN}");
+    let mut tally = Tally::default();
+    println!(
+        "| program | bound | `try` says moving saves | moving really saves | twin saves | advised | right |"
+    );
+    println!("| --- | --- | --- | --- | --- | --- | --- |");
+    for Listed { program, twin } in listed::all()? {
+        if !program.name.contains(&args.only) {
+            continue;
+        }
+        if let Some(missing) = program.needs.iter().find(|needed| !is_installed(needed)) {
+            println!("| {} | skipped: there is no {missing} | | | | | |", program.name);
+            continue;
+        }
+        // Each has folders of its own, removed before the next: none is slowed by another's.
+        match judged(args, &iotoll, &program, twin.as_ref()) {
+            Ok(row) => tally.take(&row),
+            Err(error) => println!("| {} | failed: {error:#} | | | | | |", program.name),
+        }
+    }
+    tally.finish(args.no_target)
+}
+
+/// What came of one program.
+struct Row {
+    tried: Tried,
+    /// What moving its folder to memory really saves.
+    moved: Spread,
+    /// What the twin without the habit saves, and how that is had.
+    twin: Option<(Spread, Remedy)>,
+}
+
+fn judged(
+    args: &Args,
+    iotoll: &Path,
+    program: &Program,
+    twin: Option<&(Program, Remedy)>,
+) -> Result<Row> {
+    let mut folders = Folders::default();
+    let command = |folder: &Path| tried::tried(iotoll, program, folder, &args.budget);
+    let tried = command(folders.prepared(program, &args.disk)?).context("iotoll try")?;
+    let mut took = [const { Vec::new() }; 3];
+    for _ in 0..args.rounds {
+        let mut order = [0, 1, 2];
+        order.shuffle(&mut rand::rng());
+        for turn in order {
+            let (program, place) = match (turn, twin) {
+                (0, _) => (program, &args.disk),
+                (1, _) => (program, &args.ram),
+                (_, Some((twin, _))) => (twin, &args.disk),
+                (_, None) => continue,
+            };
+            took[turn].push(original_ns(program, folders.prepared(program, place)?)?);
+        }
+    }
+    let [disk, ram, fixed] = &took;
+    let saved = |other: &[f64]| Spread::of(disk.iter().zip(other).map(|(a, b)| 1.0 - b / a));
+    let twin = twin.map(|(_, remedy)| (saved(fixed), *remedy));
+    let row = Row { tried, moved: saved(ram), twin };
+    row.print(&program.name);
+    Ok(row)
+}
+
+impl Row {
+    /// Whether moving pays, surely enough to be judged by.
+    fn pays(&self) -> Option<bool> {
+        pays(&self.moved)
+    }
+
+    fn print(&self, name: &str) {
+        let percent = |share: f64| format!("{:.0}%", share * 100.0);
+        let Tried { bound, saves, advised, .. } = &self.tried;
+        let said = saves.as_ref().map_or("not decided".to_owned(), |s| s.show(percent));
+        let twin = self.twin.as_ref().map_or(String::new(), |(twin, _)| twin.show(percent));
+        let right = match (self.pays(), self.tried.verdict_is_faster) {
+            (None, _) => "too close",
+            (Some(pays), advised) if pays == advised => "yes",
+            _ => "no",
+        };
+        println!(
+            "| {name} | {} | {said} | {} | {twin} | {} | {right} |",
+            percent(*bound),
+            self.moved.show(percent),
+            advised.join("; "),
+        );
+    }
+}
+
+fn pays(saved: &Spread) -> Option<bool> {
+    if saved.low > MATTERS { Some(true) } else { (saved.high < MATTERS).then_some(false) }
+}
+
+/// How right advice is, over all programs.
+#[derive(Default)]
+struct Tally {
+    /// Advised and right, advised and wrong, not advised and yet paying.
+    right: u64,
+    wrong: u64,
+    missed: u64,
+    held: u64,
+    intervals: u64,
+    beyond_bound: Vec<f64>,
+    errors: Vec<f64>,
+}
+
+impl Tally {
+    fn take(&mut self, row: &Row) {
+        let by_twin =
+            row.twin.as_ref().map(|(twin, remedy)| (pays(twin), row.tried.found(*remedy)));
+        let moved = (row.pays(), row.tried.verdict_is_faster);
+        for (pays, advised) in [Some(moved), by_twin].into_iter().flatten() {
+            match (pays, advised) {
+                (Some(true), true) => self.right += 1,
+                (Some(false), true) => self.wrong += 1,
+                (Some(true), false) => self.missed += 1,
+                _ => {}
+            }
+        }
+        if row.tried.bound_complete && row.moved.low > row.tried.bound {
+            self.beyond_bound.push(row.moved.low - row.tried.bound);
+        }
+        if let Some(saves) = &row.tried.saves {
+            self.intervals += 1;
+            self.held += u64::from(saves.low <= row.moved.high && row.moved.low <= saves.high);
+            self.errors.push((saves.median - row.moved.median).abs());
+        }
+    }
+
+    fn finish(&self, no_target: bool) -> Result<()> {
+        let share = |part: u64, of: u64| part as f64 / of.max(1) as f64;
+        let precision = share(self.right, self.right + self.wrong);
+        let recall = share(self.right, self.right + self.missed);
+        let held = share(self.held, self.intervals);
+        let error = self.errors.iter().sum::<f64>() / self.errors.len().max(1) as f64;
+        println!(
+            "\nprecision {precision:.2} ({} of {}), recall {recall:.2} ({} of {}), intervals hold {} of \
+             {}, mean error of savings {:.1} points, {} beyond the bound",
+            self.right,
+            self.right + self.wrong,
+            self.right,
+            self.right + self.missed,
+            self.held,
+            self.intervals,
+            100.0 * error,
+            self.beyond_bound.len(),
+        );
+        let is_met = precision >= PRECISION_MIN
+            && recall >= RECALL_MIN
+            && held >= HELD_MIN
+            && self.beyond_bound.is_empty();
+        ensure!(is_met || no_target, "advice is not as right as is promised");
+        Ok(())
+    }
+}

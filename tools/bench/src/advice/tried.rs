@@ -1,0 +1,83 @@
+//! What `iotoll try` says of a program.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use anyhow::{Context as _, Result, ensure};
+use model::analysis::Verdict;
+use model::trial::{TriedCondition, TriedRow, TriedVariant, TryResult};
+
+use super::listed::Remedy;
+use crate::replay::Program;
+use crate::spread::Spread;
+
+/// Syncs are found to be what helps where they take this share of the time.
+const SYNCS_MIN: f64 = 0.05;
+/// And so is doing it another way where files take this one.
+const BOUND_MIN: f64 = 0.2;
+
+/// What it says.
+pub(crate) struct Tried {
+    pub(crate) bound: f64,
+    pub(crate) bound_complete: bool,
+    /// What moving all of its files saves.
+    pub(crate) saves: Option<Spread>,
+    pub(crate) verdict_is_faster: bool,
+    /// Its advice, in a few words each.
+    pub(crate) advised: Vec<String>,
+    has_scratch: bool,
+    syncs_are_slow: bool,
+}
+
+impl Tried {
+    /// Whether it found what helps.
+    pub(crate) fn found(&self, remedy: Remedy) -> bool {
+        match remedy {
+            Remedy::Scratch => self.has_scratch,
+            Remedy::Sync => self.syncs_are_slow,
+            Remedy::Write => self.bound >= BOUND_MIN,
+            Remedy::None => !self.advised.is_empty(),
+        }
+    }
+}
+
+/// Has it try a program in its folder.
+pub(crate) fn tried(
+    iotoll: &Path,
+    program: &Program,
+    folder: &Path,
+    budget: &str,
+) -> Result<Tried> {
+    let mut command = Command::new(iotoll);
+    command.args(["try", "--quiet", "--budget", budget, "--json", "-", "--", "sh", "-c"]);
+    command.arg(&program.command).current_dir(folder).stderr(Stdio::piped());
+    let output = command.output()?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    ensure!(output.status.success(), "{}", said.lines().last().unwrap_or_default());
+    let result: TryResult = serde_json::from_slice(&output.stdout).context("its result")?;
+    let row = |variant| result.rows.iter().find(|row: &&TriedRow| row.variant == variant);
+    let in_ram = row(TriedVariant::AllInRam);
+    let saves = in_ram.and_then(|row| {
+        let (median, low, high) = (row.ratio?, row.ratio_high?, row.ratio_low?);
+        Some(Spread { median: 1.0 - median, low: 1.0 - low, high: 1.0 - high })
+    });
+    let is_faster =
+        |row: Option<&TriedRow>| row.is_some_and(|row| row.verdict == Some(Verdict::Faster));
+    let advised = result.advice.iter().map(|advice| match advice.condition {
+        TriedCondition::None => "scratch in RAM".to_owned(),
+        TriedCondition::NotAfterCrash => "synced scratch in RAM".to_owned(),
+        TriedCondition::CanBeMadeAgain => "files in RAM, if they can be made again".to_owned(),
+    });
+    let advised: Vec<String> = advised.collect();
+    Ok(Tried {
+        bound: result.bound,
+        bound_complete: result.bound_complete,
+        verdict_is_faster: is_faster(in_ram),
+        has_scratch: advised.iter().any(|advice| advice.contains("scratch")),
+        syncs_are_slow: is_faster(row(TriedVariant::SyncsFree))
+            || result.syncs.share >= SYNCS_MIN
+            || result.syncs.at_least,
+        saves,
+        advised,
+    })
+}
