@@ -16,8 +16,6 @@ use xtask::process;
 
 use self::page::Page;
 
-/// Pages that are still to be rewritten. Their findings are counted and fail nothing.
-const UNMENDED: &[&str] = &["docs/recording.md", "docs/your-application.md"];
 /// The words of a page, by the beginning of its path; the first that fits holds.
 const WORDS_MAX: [(&str, usize); 5] = [
     ("ARCHITECTURE.md", 2_500),
@@ -34,25 +32,18 @@ const EASE_WORDS_MIN: usize = 100;
 /// What is wrong with the pages. Prints how long and how easy to read they are.
 pub(crate) fn check() -> Result<Vec<String>> {
     let pages = pages()?;
-    let mut findings = Vec::new();
-    for (path, page) in &pages {
-        let found = faults(path, page);
-        if UNMENDED.contains(&path.as_str()) {
-            println!("still to be rewritten: {path}, {} findings", found.len());
-        } else {
-            findings.extend(found);
-        }
-    }
+    let mut findings: Vec<String> =
+        pages.iter().flat_map(|(path, page)| faults(path, page)).collect();
     let words: usize = pages.iter().map(|(_, page)| page.words).sum();
     println!("the documentation has {words} words written by hand, of {TOTAL_WORDS_MAX}");
-    if words > TOTAL_WORDS_MAX && UNMENDED.is_empty() {
+    if words > TOTAL_WORDS_MAX {
         findings.push(format!("docs:1: {words} words, over {TOTAL_WORDS_MAX}"));
     }
     print_ease(&pages);
     Ok(findings)
 }
 
-/// Prints what is wrong with these pages, rewritten or not, and how easy to read they are.
+/// Prints what is wrong with these pages, and how easy to read they are.
 pub(crate) fn check_pages(paths: &[String]) -> Result<()> {
     let mut findings = Vec::new();
     for path in paths {
@@ -66,12 +57,6 @@ pub(crate) fn check_pages(paths: &[String]) -> Result<()> {
         bail!("untidy:\n{}", findings.join("\n"));
     }
     Ok(())
-}
-
-/// The paths of the pages that are rewritten.
-fn rewritten() -> Result<Vec<String>> {
-    let paths = pages()?.into_iter().map(|(path, _)| path);
-    Ok(paths.filter(|path| !UNMENDED.contains(&path.as_str())).collect())
 }
 
 /// The pages that are written by hand, with their paths: those in the root and all below `docs`.

@@ -12,7 +12,7 @@
 //! - `html` makes pages. `html/markup.rs` escapes every text; a text that is not escaped is `&'static str`.
 //!   Charts are SVG with places in percentages. A chart also has a text and a table.
 //! - `recording` shows bills and what differs between two, as tables for screens, Markdown, pages and CSV.
-//! - `ci.rs` writes gates for JUnit and GitHub, by a template that escapes what has a meaning in XML.
+//! - `ci.rs` writes gates for `JUnit` and GitHub, by a template that escapes what has a meaning in XML.
 //! - OpenMetrics is written by hand: lines of three kinds, of which older versions of Prometheus know all.
 
 mod answer;
