@@ -69,23 +69,35 @@ impl Exceedances {
     /// Whether the quantile `q` is surely below or at `value` (`Some(true)`), surely above it
     /// (`Some(false)`), or neither.
     pub fn is_at_most(&self, q: f64, value: u64, error_rate: f64) -> Option<bool> {
-        let (least, most) = self.share_above(value, error_rate);
-        if most < 1.0 - q {
+        let QuantileBounds { low, high } = self.bounds(q, error_rate);
+        if high.is_some_and(|high| high <= value) {
             return Some(true);
         }
-        (least > 1.0 - q).then_some(false)
+        (low > value).then_some(false)
     }
 
     /// The values between which the quantile `q` lies.
+    ///
+    /// Slow values may come together more than slower ones do, so that more is sure of a higher
+    /// value than of a lower one. What is sure of any value counts: above a value, the quantile is
+    /// above all lower ones, too.
     pub fn bounds(&self, q: f64, error_rate: f64) -> QuantileBounds {
         let values: Vec<u64> = self.all.upto.iter().map(|(value, _)| *value).collect();
-        let sure = |value: &u64| self.is_at_most(q, *value, error_rate);
-        // The share above falls from value to value.
-        let above = values.partition_point(|value| sure(value) == Some(false));
-        let most = values.partition_point(|value| sure(value) != Some(true));
-        QuantileBounds {
-            low: values[above.min(values.len() - 1)],
-            high: values.get(most.max(above)).copied(),
+        let (mut above, mut most) = (None, None);
+        for (at, value) in values.iter().enumerate() {
+            let (least_share, most_share) = self.share_above(*value, error_rate);
+            if least_share > 1.0 - q {
+                above = Some(at);
+            }
+            if most_share < 1.0 - q && most.is_none() {
+                most = Some(at);
+            }
+        }
+        let low = above.map_or(0, |above| (above + 1).min(values.len() - 1));
+        match most {
+            // Both are sure of some value: so nothing is.
+            Some(most) if most < low => QuantileBounds { low: values[0], high: None },
+            most => QuantileBounds { low: values[low], high: most.map(|most| values[most]) },
         }
     }
 
@@ -165,6 +177,21 @@ mod tests {
             }
             assert!(judged <= most, "{judged} of 400 in bursts of {bursts}");
         }
+    }
+
+    /// Half of the slices are slow from their first value to their last: of the fast limit next to
+    /// nothing is sure, of the slow one all is.
+    #[test]
+    fn a_slow_limit_that_is_surely_missed_bounds_the_quantile_from_below() {
+        let slices: Vec<Vec<u64>> = (0..8)
+            .map(|slice| {
+                let slow = if slice % 2 == 0 { 9 } else { 2 };
+                (0..40).map(|at| if at % 3 == 0 { 40 } else { slow }).collect()
+            })
+            .collect();
+        let found = of(&slices);
+        assert_eq!(found.is_at_most(0.9, 20, 0.05), Some(false));
+        assert!(found.bounds(0.9, 0.05).low > 20);
     }
 
     #[test]
