@@ -13,7 +13,12 @@ use toml::de::{DeTable, DeValue};
 use super::profile::FileAtStart;
 
 /// The files, in the order in which programs are listed.
-const FILES: &[(&str, &str)] = &[("etcd", include_str!("programs/etcd.toml"))];
+const FILES: &[(&str, &str)] = &[
+    ("etcd", include_str!("programs/etcd.toml")),
+    ("postgresql", include_str!("programs/postgresql.toml")),
+    ("sqlite", include_str!("programs/sqlite.toml")),
+    ("redis-aof", include_str!("programs/redis-aof.toml")),
+];
 
 /// A program and its commits.
 #[derive(Clone, Debug, Deserialize)]

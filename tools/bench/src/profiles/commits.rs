@@ -50,13 +50,14 @@ impl Commits {
         Counts::of(&self.commits)
     }
 
-    /// As many from the first on as have the calls and bytes of all.
+    /// The fewest, one after the other, that have the calls and bytes of all.
     pub(super) fn representative(&self) -> &[Vec<String>] {
         let all = self.counts();
         let most = self.commits.len().min(KEPT_MAX);
-        let alike = |n: &usize| Counts::of(&self.commits[..*n]).is_within(&all, ALIKE);
-        let enough = [1, 2, 4, 8, 16, 32, 64, 128].into_iter().filter(|n| *n <= most).find(alike);
-        &self.commits[..enough.unwrap_or(most)]
+        let alike = |some: &&[Vec<String>]| Counts::of(some).is_within(&all, ALIKE);
+        let sizes = [1, 16, 32, 64, 128].into_iter().filter(|size| *size <= most);
+        let mut alike = sizes.filter_map(|size| self.commits.windows(size).find(alike));
+        alike.next().unwrap_or(&self.commits[..most])
     }
 }
 
