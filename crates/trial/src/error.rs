@@ -9,14 +9,14 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 pub enum Error {
     /// A file or a folder could not be acted on.
-    #[error("{doing} {path}: {source}", path = path.display())]
+    #[error("{doing} {path}: {error}", path = path.display())]
     File {
         /// What was being done: "copying".
         doing: &'static str,
         /// To what.
         path: PathBuf,
         /// The system's answer.
-        source: io::Error,
+        error: io::Error,
     },
     /// The private view of the files could not be made.
     #[error("cannot give the command a private view of its files: {0}")]
@@ -52,6 +52,6 @@ pub(crate) trait At<T> {
 
 impl<T, E: Into<io::Error>> At<T> for Result<T, E> {
     fn at(self, doing: &'static str, path: &Path) -> Result<T, Error> {
-        self.map_err(|source| Error::File { doing, path: path.to_owned(), source: source.into() })
+        self.map_err(|error| Error::File { doing, path: path.to_owned(), error: error.into() })
     }
 }

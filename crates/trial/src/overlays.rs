@@ -86,10 +86,14 @@ pub(crate) fn overlays(work: &WorkDir, folder: &Path) -> Result<Vec<Overlay>, Er
     let overlay = |(number, lower): (usize, PathBuf)| {
         let upper = work.subdir(&format!("upper-{number}"))?.path().to_owned();
         let work = work.subdir(&format!("work-{number}"))?.path().to_owned();
-        look_alike(&upper, &lower).at("preparing an overlay for", &lower)?;
-        Ok(Overlay { lower, upper, work })
+        match look_alike(&upper, &lower) {
+            // Others make and remove folders meanwhile.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            alike => alike.at("preparing an overlay for", &lower)?,
+        }
+        Ok(Some(Overlay { lower, upper, work }))
     };
-    points.into_iter().enumerate().map(overlay).collect()
+    points.into_iter().enumerate().filter_map(|point| overlay(point).transpose()).collect()
 }
 
 /// An overlay's folder has the attributes of the upper one.

@@ -48,7 +48,8 @@ impl Survey {
     pub(crate) fn of(overlays: &[Overlay]) -> Result<Self, Error> {
         let mut survey = Self::default();
         for Overlay { lower, upper, .. } in overlays {
-            let before = fs::metadata(lower).at("looking at", lower)?;
+            // Others may have removed it; the overlay does not show that.
+            let Ok(before) = fs::metadata(lower) else { continue };
             let after = fs::metadata(upper).at("looking at", upper)?;
             survey.folder(&before, &after, lower);
             survey.walk(upper, lower)?;

@@ -142,7 +142,8 @@ fn cause(variant: &Variant, recorded: &RecordedRun) -> String {
         Variant::InRam(folder) => of_folder(folder, recorded),
         Variant::SyncsFree => {
             let least = if syncs.unfiltered > 0 { ", and others that no filter sees" } else { "" };
-            format!("{count} take {} of its time{least}", percent(syncs.share.min(1.0)))
+            let take = if syncs.calls == 1 { "takes" } else { "take" };
+            format!("{count} {take} {} of its time{least}", percent(syncs.share.min(1.0)))
         }
         Variant::Cold => "what it uses is read from the device".to_owned(),
     }
