@@ -221,6 +221,7 @@ pub(crate) fn compare(_alone: &Alone, strategy: &str, folders: [&Path; 2]) -> (R
         seed: 1,
         per_second: [].into(),
         taken_for: [].into(),
+        shares: Vec::new(),
         run_limits,
     };
     let mut around = Folders(

@@ -83,6 +83,7 @@ fn job(args: &TryArgs, variants: &[Variant], plan: &Plan) -> Job {
         blocks: args.rounds.map(|rounds| rounds.get() as usize),
         seed: args.seed.unwrap_or_else(|| u64::from(rand::random::<u32>())),
         per_second: BTreeMap::default(),
+        shares: Vec::new(),
         taken_for: BTreeMap::default(),
         run_limits: RunLimits::default(),
     }

@@ -173,8 +173,9 @@ fn a_trial_that_is_killed_changes_nothing_of_the_users() {
         let mut command = trying(folder.path(), &[], &["sh", "-c", CHANGES]);
         let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         sleep(Duration::from_millis(150 + 370 * number as u64));
-        let killed = Command::new("kill").args([format!("-{signal}"), child.id().to_string()]);
-        assert!({ killed }.status().unwrap().success());
+        let mut kill = Command::new("kill");
+        kill.args([format!("-{signal}"), child.id().to_string()]);
+        assert!(kill.status().unwrap().success());
         let ended = child.wait().unwrap();
         assert!(signal == "KILL" || ended.code() == Some(130), "{signal}: {ended}");
         assert_eq!(state(folder.path()), before, "after {signal}");
