@@ -294,7 +294,7 @@ impl Folders {
         let matter: Vec<&PathBuf> =
             children.into_iter().filter(|child| self.of(child).0 >= least_ns).collect();
         let sum: u64 = matter.iter().map(|child| self.of(child).0).sum();
-        let is_top = folder.components().count() <= 2;
+        let is_top = folder.parent().is_none();
         if is_top || sum as f64 >= STANDS_FOR * all_ns as f64 {
             return matter.into_iter().flat_map(|child| self.within(child, least_ns)).collect();
         }
