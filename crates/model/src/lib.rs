@@ -13,6 +13,7 @@ mod bounded;
 pub mod case;
 pub mod cause;
 pub mod check;
+pub mod check_document;
 pub mod client;
 pub mod condition;
 pub mod counters;

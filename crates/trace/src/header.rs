@@ -6,6 +6,8 @@ use crate::call::Call;
 use crate::op::Op;
 
 /// What was recorded, how, and at what cost.
+// Each is a field of the format, which older traces lack.
+#[allow(clippy::struct_excessive_bools)]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Header {

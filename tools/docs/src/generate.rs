@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
-use model::check::CheckDocument;
+use model::check_document::CheckDocument;
 use model::diff::Diff;
 use model::document::Document;
 use model::load::LoadRun;

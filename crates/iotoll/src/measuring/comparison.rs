@@ -89,11 +89,7 @@ impl Comparison<'_> {
         let mut runner = session.runner(&job.arms, workloads);
         let shown = if args.shown.quiet { Shown::Line } else { Shown::Table };
         let mut progress = Progress::new(began, job.budget, shown);
-        let header = Header {
-            article: (self.article)(&places.plan),
-            checks: self.checks.map(|checks| checks.request(&job.arms)),
-            ..session::header()
-        };
+        let header = self.header(&places.plan, &job.arms);
         let mut environment = LocalEnvironment::new(facts, left_out, stop_reason.clone())
             .with_clients(others, &args.local);
         let mut happens = |event: Event<'_>| {
@@ -120,15 +116,29 @@ impl Comparison<'_> {
         drop(runner);
         let closed = session.close().and(places.close());
         delivered.and(closed)?;
-        let mut exit = exit_code(args, &run, &analysis, judged?)?;
-        if let (Exit::Done | Exit::NoVerdict, Some(checks)) = (exit, self.checks) {
-            exit = checks.exit(exit, &analysis);
-        }
+        let exit = self.fit(exit_code(args, &run, &analysis, judged?)?, &analysis);
         if let (Exit::Done | Exit::NoVerdict, Some(why)) = (exit, stop_reason.why()) {
             output::note(&format!("ended early: {why}"));
             return Ok(Exit::CouldNot);
         }
         Ok(exit)
+    }
+
+    /// What the run is called, and what it is of.
+    fn header(&self, plan: &Plan, arms: &[Arm]) -> Header {
+        Header {
+            article: (self.article)(plan),
+            checks: self.checks.map(|checks| checks.request(arms)),
+            ..session::header()
+        }
+    }
+
+    /// How it ends, where storage was to be good enough.
+    fn fit(&self, exit: Exit, analysis: &Analysis) -> Exit {
+        match (exit, self.checks) {
+            (Exit::Done | Exit::NoVerdict, Some(checks)) => checks.exit(exit, analysis),
+            _ => exit,
+        }
     }
 
     /// What files are written of.

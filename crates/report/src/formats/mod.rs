@@ -9,7 +9,7 @@ pub mod openmetrics;
 mod parameters;
 
 use model::analysis::Analysis;
-use model::check::CheckDocument;
+use model::check_document::CheckDocument;
 use model::diff::Diff;
 use model::document::{self, Document};
 use model::load::{LoadAnalysis, LoadRun};

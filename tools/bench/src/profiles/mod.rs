@@ -52,7 +52,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
             let commits = record(recipe, &iotoll)?;
             let file = Path::new(KEPT).join(format!("{}.toml", recipe.name));
             if args.write {
-                fs::write(&file, recipe.file(&commits)?)
+                fs::write(&file, recipe.file(commits.representative())?)
                     .with_context(|| file.display().to_string())?;
             }
             let kept = Counts::of_file(&file)?;

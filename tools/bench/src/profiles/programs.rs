@@ -4,8 +4,6 @@ use std::process::Command;
 
 use anyhow::{Context as _, Result};
 
-use super::commits::Commits;
-
 /// How a program is recorded.
 pub(super) struct Recipe {
     pub(super) name: &'static str,
@@ -188,16 +186,13 @@ impl Recipe {
     }
 
     /// The file that is kept.
-    pub(super) fn file(&self, commits: &Commits) -> Result<String> {
+    pub(super) fn file(&self, commits: &[Vec<String>]) -> Result<String> {
         let Self { name, commit, did, at_start, asks, .. } = self;
         let version = Command::new("sh").args(["-c", self.version]).output();
         let version = version.context("asking for a version")?.stdout;
         let version = String::from_utf8_lossy(&version).trim().replace('"', "'");
-        let commits: String = commits
-            .representative()
-            .iter()
-            .map(|words| format!("    \"{}\",\n", words.join(" ")))
-            .collect();
+        let commits: String =
+            commits.iter().map(|words| format!("    \"{}\",\n", words.join(" "))).collect();
         Ok(format!(
             "# Made by `cargo xtask bench profiles {name} --write`.\n\
              name = \"{name}\"\ncommit = \"{commit}\"\n\
