@@ -64,7 +64,9 @@ impl<'a> ArmLatencies<'a> {
         let mut stretches = Stretches::new(Settings { threshold: 0.0, error_rate });
         for stretch in 0..stats::STRETCHES {
             let of_it = mean(&mut slices().filter(|slice| slice.stretch == Some(stretch)));
-            of_it.into_iter().for_each(|ns| stretches.push(ns.ln()));
+            if let Some(ns) = of_it {
+                stretches.push(ns.ln());
+            }
         }
         let interval = stretches.interval_of_this_run();
         let high = interval.high.exp().max(estimate);

@@ -185,8 +185,8 @@ impl Look<'_> {
     fn level_drops(&self) -> Option<Reason> {
         let measures = [Measure::WriteSequential, Measure::ReadSequential, Measure::Fdatasync];
         let drops = measures.into_iter().filter_map(|measure| {
-            let measured = self.found.of(measure)?;
-            let slices: Vec<&Slice> = self.subject.run.slices_of(measured.arm).collect();
+            let arm = self.found.of(measure)?.arm;
+            let slices: Vec<&Slice> = self.subject.run.slices_of(arm).collect();
             let times: Vec<f64> = slices.iter().map(|slice| slice.time_per_op_ns().ln()).collect();
             let change = change_points(&times).into_iter().next_back()?;
             let mean = |of: &[f64]| of.iter().sum::<f64>() / of.len() as f64;

@@ -19,14 +19,14 @@ pub(super) fn text(place: &PlaceCheck, width: Width) -> String {
     let mut kinds: Vec<&KindOfStorage> = place.kinds.iter().collect();
     kinds.sort_by(|a, b| a.sync_ns[0].total_cmp(&b.sync_ns[0]));
     let published: Vec<String> = kinds.iter().map(|kind| range(kind)).collect();
-    let like: Vec<&str> =
+    let alike: Vec<&str> =
         place.kinds.iter().filter(|kind| kind.holds).map(|kind| kind.kind.as_str()).collect();
-    let like = if like.is_empty() {
+    let which = if alike.is_empty() {
         "like none of these".to_owned()
     } else {
-        format!("like {}", listed(&like, "or"))
+        format!("like {}", listed(&alike, "or"))
     };
-    let text = format!("10 µs {line} 100 ms  a sync of {}: {like}", time(sync.estimate));
+    let text = format!("10 µs {line} 100 ms  a sync of {}: {which}", time(sync.estimate));
     let mut out = paragraph("  ", "    ", &text, width);
     out += &paragraph("    ", "    ", &format!("published: {}", published.join(" · ")), width);
     out

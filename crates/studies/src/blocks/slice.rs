@@ -56,8 +56,8 @@ impl Prepared for PreparedBlocks<'_> {
         let stop = timer.stop_flag();
         let queue = config.strategy.is_queued().then(|| Queue::new(config.depth)).transpose()?;
         if store.is_none() {
-            let make = if common.is_some() { Kept::common } else { Kept::make };
-            let made = make(folder, config, stop)?;
+            let new = if common.is_some() { Kept::common } else { Kept::make };
+            let made = new(folder, config, stop)?;
             if made.store().is_found {
                 // What a worker before this one wrote there is told from what this one writes.
                 *slices = rand::random_range(0..u32::MAX / 2);
