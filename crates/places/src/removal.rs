@@ -117,7 +117,8 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         fs::create_dir_all(place.path().join("outer/inner")).unwrap();
         for closed in ["outer/inner", "outer"] {
-            fs::set_permissions(place.path().join(closed), fs::Permissions::from_mode(0)).unwrap();
+            fs::set_permissions(place.path().join(closed), fs::Permissions::from_mode(0o0))
+                .unwrap();
         }
         let dir = File::open(place.path()).unwrap();
         empty(dir.as_fd(), place.path(), None).unwrap();

@@ -96,6 +96,8 @@ pub(crate) struct RawCall<'a> {
 }
 
 /// For how long a thread was off the processor within a call; 0 where nobody saw it.
+// Units end names.
+#[allow(clippy::struct_field_names)]
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct RawWaits {
     pub(crate) all_ns: u64,

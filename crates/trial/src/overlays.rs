@@ -199,7 +199,9 @@ mod tests {
     fn a_folder_with_a_mount_in_it_is_divided() {
         let top = tempfile::tempdir().unwrap();
         let top = top.path();
-        ["a/b", "a/c/d", "e/f"].iter().for_each(|path| fs::create_dir_all(top.join(path)).unwrap());
+        for path in ["a/b", "a/c/d", "e/f"] {
+            fs::create_dir_all(top.join(path)).unwrap();
+        }
         let mounted = top.join("a/c");
         let mut found = BTreeSet::new();
         divide(top, &BTreeSet::from([mounted.as_path()]), usize::MAX, &mut found);

@@ -41,6 +41,7 @@ Examples:
 /// Times fsync, fdatasync, random and sequential reads and writes, and durable renames, each next
 /// to the same from the page cache. Says for which programs that is good enough, and why it is as
 /// it is. Needs no root, works in a private folder and removes it.
+#[allow(clippy::struct_excessive_bools)]
 #[derive(Args)]
 #[command(after_help = CHECK_EXAMPLES)]
 #[command(after_long_help = format!("{CHECK_EXAMPLES}\n\n{}", exit::CODES))]

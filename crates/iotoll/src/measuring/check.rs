@@ -61,7 +61,7 @@ impl CheckPlan {
         if !self.require_fit {
             return otherwise;
         }
-        match analysis.check.as_ref().and_then(|check| check.worst_fit()) {
+        match analysis.check.as_ref().and_then(model::check::Check::worst_fit) {
             Some(Fits::No) => {
                 output::note("--require-fit was given, and a place is not good enough");
                 Exit::Slower

@@ -91,7 +91,7 @@ impl Profile {
 
     /// The largest write.
     pub(super) fn write_bytes_max(&self) -> usize {
-        self.commits.iter().flatten().map(|step| step.bytes()).max().unwrap_or(0)
+        self.commits.iter().flatten().map(Step::bytes).max().unwrap_or(0)
     }
 
     /// Whether any commit creates, renames or removes a file.

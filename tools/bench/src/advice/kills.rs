@@ -61,7 +61,12 @@ fn state(folder: &Path) -> Result<Vec<String>> {
             let facts = fs::symlink_metadata(&path)?;
             let contents = if facts.is_file() { fs::read(&path)? } else { Vec::new() };
             let times = (facts.mtime(), facts.mtime_nsec(), facts.ctime(), facts.ctime_nsec());
-            state.push(format!("{path:?} {} {} {times:?} {contents:?}", facts.mode(), facts.ino()));
+            state.push(format!(
+                "{} {} {} {times:?} {contents:?}",
+                path.display(),
+                facts.mode(),
+                facts.ino()
+            ));
             if facts.is_dir() {
                 folders.push(path);
             }

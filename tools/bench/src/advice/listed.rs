@@ -36,7 +36,8 @@ struct Habit {
     name: String,
     remedy: Remedy,
     prepare: String,
-    habit: String,
+    #[serde(rename = "habit")]
+    command: String,
     fixed: String,
 }
 
@@ -51,7 +52,7 @@ pub(crate) fn all() -> Result<Vec<Listed>> {
         let program = known.swap_remove(at.with_context(|| format!("no program {name}"))?);
         listed.push(Listed { program, twin: None });
     }
-    for Habit { name, remedy, prepare, habit, fixed } in habit {
+    for Habit { name, remedy, prepare, command, fixed } in habit {
         let program = |command: String| Program {
             name: name.clone(),
             needs: ["python3", "sqlite3"].map(str::to_owned).to_vec(),
@@ -59,7 +60,7 @@ pub(crate) fn all() -> Result<Vec<Listed>> {
             command,
         };
         let twin = Some((program(fixed), remedy));
-        listed.push(Listed { program: program(habit), twin });
+        listed.push(Listed { program: program(command), twin });
     }
     Ok(listed)
 }

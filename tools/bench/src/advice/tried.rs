@@ -17,6 +17,7 @@ const SYNCS_MIN: f64 = 0.05;
 const BOUND_MIN: f64 = 0.2;
 
 /// What it says.
+#[allow(clippy::struct_excessive_bools)]
 pub(crate) struct Tried {
     pub(crate) bound: f64,
     pub(crate) bound_complete: bool,

@@ -38,9 +38,9 @@ impl Commits {
         let mut reader = TraceReader::new(std::io::BufReader::new(file))?;
         let (mut follower, mut cutter) = (Follower::new(), Cutter::new(recipe));
         while let Some(entry) = reader.next_entry()? {
-            let followed = follower.follow(&entry);
-            if let (Entry::Call(call), Some(followed)) = (&entry, followed) {
-                cutter.take(call.op, call, &followed);
+            let files = follower.follow(&entry);
+            if let (Entry::Call(call), Some(files)) = (&entry, files) {
+                cutter.take(call.op, call, &files);
             }
         }
         Ok(Self { commits: cutter.commits })
