@@ -193,8 +193,7 @@ impl<'a> Session<'a> {
             let mut operations = limits.fit(1.0);
             // What is set up once, such as an interpreter, is in the first slice
             // alone, which does not show how many operations fill another.
-            let has_choice = limits.fit(f64::MAX) > operations;
-            if !has_choice {
+            if limits.fit(f64::MAX) <= operations {
                 self.operations[arm] = operations;
                 continue;
             }
@@ -336,10 +335,8 @@ impl<'a> Session<'a> {
     /// into what is left of the budget: a machine may be busier than when arms were calibrated.
     fn fit_into(&mut self, left: Duration, stretch: usize) {
         let each = left.as_secs_f64() / (STRETCHES - stretch) as f64;
-        let fewer = each / (LONGER * self.block_time.as_secs_f64()).max(f64::MIN_POSITIVE);
-        if fewer >= 1.0 {
-            return;
-        }
+        let takes = (LONGER * self.block_time.as_secs_f64()).max(f64::MIN_POSITIVE);
+        let fewer = (each / takes).min(1.0);
         for arm in 0..self.operations.len() {
             let fitting = self.runner.operations(arm).fit(self.operations[arm] as f64 * fewer);
             self.operations[arm] = fitting.min(self.operations[arm]);

@@ -9,38 +9,23 @@ use std::process::Command;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use engine::study::Workload;
 use places::WorkDir;
 use process::{Program, Server, StopFlag};
 
 use crate::copies::{Chosen, Copies};
 use crate::error::{At as _, Error};
 use crate::filter::syncs_free;
+use crate::ground::Ground;
 use crate::left::{Ignored, Ran, Reference};
 use crate::overlays::overlays;
 use crate::recorded::Recorded;
 use crate::serving::Serving;
 use crate::survey::Survey;
+use crate::variant::Variant;
 use crate::view::{Arrangement, StandIn, View};
-use crate::workload::{Ground, Tried};
 
 /// The most of standard output that is compared.
 const OUTPUT_MAX: u64 = 64 << 20;
-
-/// What is done to the command's files.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Variant {
-    /// Nothing.
-    AsNow,
-    /// All that it may change, and all folders that matter, are in memory.
-    AllInRam,
-    /// One folder is.
-    InRam(PathBuf),
-    /// Forcing data to the device does nothing.
-    SyncsFree,
-    /// What it uses is not in memory when it begins.
-    Cold,
-}
 
 /// A command to be tried.
 pub struct Trial {
@@ -67,8 +52,8 @@ pub struct Trial {
     /// Where copies in memory are.
     pub ram: Option<PathBuf>,
     survey: Survey,
-    reference: Option<Rc<RefCell<Reference>>>,
-    ground: Option<Rc<RefCell<Ground>>>,
+    pub(crate) reference: Option<Rc<RefCell<Reference>>>,
+    pub(crate) ground: Option<Rc<RefCell<Ground>>>,
 }
 
 impl Trial {
@@ -338,25 +323,6 @@ impl Trial {
         recorded.files.iter().map(file).collect()
     }
 
-    /// The variants as workloads of the engine.
-    pub fn workloads(
-        self: &Rc<Self>,
-        variants: &[Variant],
-        recorded: &Recorded,
-    ) -> Vec<Box<dyn Workload>> {
-        let (Some(ground), Some(reference)) = (&self.ground, &self.reference) else {
-            return Vec::new();
-        };
-        let used = Rc::new(self.used(recorded));
-        let tried = |variant: &Variant| {
-            let (ground, reference) = (Rc::clone(ground), Rc::clone(reference));
-            let tried =
-                Tried::new(Rc::clone(self), variant.clone(), ground, reference, Rc::clone(&used));
-            Box::new(tried) as Box<dyn Workload>
-        };
-        variants.iter().map(tried).collect()
-    }
-
     /// What was not compared, each in a sentence.
     pub fn uncompared(&self) -> Vec<String> {
         self.reference.as_ref().map_or_else(Vec::new, |r| r.borrow().uncompared())
@@ -365,21 +331,6 @@ impl Trial {
     /// The exit status of the command.
     pub fn status(&self) -> i32 {
         self.reference.as_ref().map_or(0, |reference| reference.borrow().status())
-    }
-}
-
-impl Variant {
-    /// The folder that is moved by itself.
-    pub fn folder(&self) -> Option<PathBuf> {
-        match self {
-            Self::InRam(folder) => Some(folder.clone()),
-            _ => None,
-        }
-    }
-
-    /// Whether it takes copies in memory.
-    pub fn is_in_ram(&self) -> bool {
-        matches!(self, Self::AllInRam | Self::InRam(_))
     }
 }
 

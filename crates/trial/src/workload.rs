@@ -18,50 +18,37 @@ use process::{Program, Server};
 use rustix::fs::syncfs;
 
 use crate::cold::chill;
-use crate::copies::{Chosen, Copies};
+use crate::copies::Copies;
 use crate::error::{At as _, Error};
+use crate::ground::Ground;
 use crate::left::{Left, Ran, Reference};
+use crate::recorded::Recorded;
 use crate::serving::Serving;
-use crate::trial::{Trial, Variant};
-use crate::view::{StandIn, View};
+use crate::trial::Trial;
+use crate::variant::Variant;
+use crate::view::View;
 
 /// The most files that a run is taken to have at once.
 const FILES: u64 = 100_000;
 
-/// The copies that variants have in common.
-pub(crate) struct Ground {
-    pub(crate) chosen: Chosen,
-    pub(crate) disk: Copies,
-    pub(crate) ram: Option<Copies>,
-    /// In memory as well: folders that are moved, and that the command only reads.
-    pub(crate) only_read: Copies,
-    /// The stretch that they were made for.
-    pub(crate) stretch: usize,
-    /// Whether a run was not accounted for.
-    pub(crate) is_dirty: bool,
-}
-
-impl Ground {
-    /// What is seen in a variant.
-    pub(crate) fn stand_ins(&self, variant: &Variant) -> Vec<StandIn> {
-        match (variant, &self.ram) {
-            (Variant::AllInRam, Some(ram)) => {
-                let only_read = Copies::read_only(self.only_read.stand_ins());
-                ram.stand_ins().into_iter().chain(only_read).collect()
-            }
-            (Variant::InRam(folder), Some(ram)) => {
-                let mut stand_ins = self.disk.stand_ins();
-                stand_ins.retain(|stand_in| !stand_in.at.starts_with(folder));
-                stand_ins.extend(ram.stand_ins_of(folder));
-                stand_ins.extend(Copies::read_only(self.only_read.stand_ins_of(folder)));
-                stand_ins
-            }
-            _ => self.disk.stand_ins(),
-        }
-    }
-
-    fn all(&mut self) -> impl Iterator<Item = &mut Copies> {
-        [Some(&mut self.disk), self.ram.as_mut()].into_iter().flatten()
+impl Trial {
+    /// The variants as workloads of the engine.
+    pub fn workloads(
+        self: &Rc<Self>,
+        variants: &[Variant],
+        recorded: &Recorded,
+    ) -> Vec<Box<dyn Workload>> {
+        let (Some(ground), Some(reference)) = (&self.ground, &self.reference) else {
+            return Vec::new();
+        };
+        let used = Rc::new(self.used(recorded));
+        let tried = |variant: &Variant| {
+            let (ground, reference) = (Rc::clone(ground), Rc::clone(reference));
+            let tried =
+                Tried::new(Rc::clone(self), variant.clone(), ground, reference, Rc::clone(&used));
+            Box::new(tried) as Box<dyn Workload>
+        };
+        variants.iter().map(tried).collect()
     }
 }
 

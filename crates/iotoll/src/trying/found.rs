@@ -8,7 +8,6 @@ use model::trial::{SCHEMA, TriedRow, TriedSyncs, TriedVariant, TryResult};
 use trial::{ChangeKind, FolderShare, Missing, Scratch, Trial, Variant};
 use units::{counted, percent};
 
-use super::advice;
 use super::measured::Measured;
 use super::recorded::RecordedRun;
 
@@ -26,6 +25,7 @@ pub(crate) struct Context<'a> {
     pub(crate) left_out: Vec<String>,
 }
 
+/// What was found, without advice.
 pub(crate) fn result(context: &Context<'_>, measured: &Measured) -> TryResult {
     let Context { trial, recorded, .. } = context;
     let Measured { run, analysis } = measured;
@@ -56,7 +56,7 @@ pub(crate) fn result(context: &Context<'_>, measured: &Measured) -> TryResult {
             share: syncs.share.min(1.0),
             at_least: syncs.unfiltered > 0,
         },
-        advice: advice::advice(&rows, recorded, folder),
+        advice: Vec::new(),
         rows,
         copied: copied.iter().map(|path| shown(path)).collect(),
         outside: changes

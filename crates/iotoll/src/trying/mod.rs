@@ -115,7 +115,9 @@ fn tried(
         lacks,
         left_out,
     };
-    Ok(found::result(&context, &measured))
+    let found = found::result(&context, &measured);
+    let advice = advice::advice(&found.rows, &recorded, &trial.folder);
+    Ok(TryResult { advice, ..found })
 }
 
 fn trial_of(

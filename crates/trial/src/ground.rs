@@ -1,0 +1,43 @@
+//! The copies on which the runs of all variants take place.
+
+use crate::copies::{Chosen, Copies};
+use crate::variant::Variant;
+use crate::view::StandIn;
+
+/// The copies that variants have in common.
+pub(crate) struct Ground {
+    pub(crate) chosen: Chosen,
+    pub(crate) disk: Copies,
+    pub(crate) ram: Option<Copies>,
+    /// In memory as well: folders that are moved, and that the command only reads.
+    pub(crate) only_read: Copies,
+    /// The stretch that they were made for.
+    pub(crate) stretch: usize,
+    /// Whether a run was not accounted for.
+    pub(crate) is_dirty: bool,
+}
+
+impl Ground {
+    /// What is seen in a variant.
+    pub(crate) fn stand_ins(&self, variant: &Variant) -> Vec<StandIn> {
+        match (variant, &self.ram) {
+            (Variant::AllInRam, Some(ram)) => {
+                let only_read = Copies::read_only(self.only_read.stand_ins());
+                ram.stand_ins().into_iter().chain(only_read).collect()
+            }
+            (Variant::InRam(folder), Some(ram)) => {
+                let mut stand_ins = self.disk.stand_ins();
+                stand_ins.retain(|stand_in| !stand_in.at.starts_with(folder));
+                stand_ins.extend(ram.stand_ins_of(folder));
+                stand_ins.extend(Copies::read_only(self.only_read.stand_ins_of(folder)));
+                stand_ins
+            }
+            _ => self.disk.stand_ins(),
+        }
+    }
+
+    /// Those that runs change.
+    pub(crate) fn all(&mut self) -> impl Iterator<Item = &mut Copies> {
+        [Some(&mut self.disk), self.ram.as_mut()].into_iter().flatten()
+    }
+}
