@@ -201,12 +201,12 @@ impl<'a> Session<'a> {
             if self.slice(arm, operations, Phase::Calibration)?.is_none() {
                 continue;
             }
-            let (first, began) =
-                (self.runner.elapsed().saturating_sub(began), self.runner.elapsed());
+            let first = self.runner.elapsed().saturating_sub(began);
             let mut next_took = None;
             while let Some(slice) = self.slice(arm, operations, Phase::Calibration)? {
                 let elapsed_ns = slice.spent.elapsed_ns.max(1) as f64;
-                next_took.get_or_insert_with(|| self.runner.elapsed().saturating_sub(began));
+                next_took
+                    .get_or_insert_with(|| self.runner.elapsed().saturating_sub(began + first));
                 let full = limits.fit(operations as f64 * target_ns / elapsed_ns);
                 // A short slice says little about a long one: grow by at most tenfold.
                 let next = full.min(limits.fit(operations as f64 * 10.0));

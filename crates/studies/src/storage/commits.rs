@@ -190,7 +190,7 @@ impl Commits {
             }
             integrity.records += 1;
             let mut found = vec![0; bytes];
-            let got = pread(self.open(file)?, &mut found[..], offset).doing(READING)?;
+            let got = read_as_far(self.open(file)?, &mut found, offset)?;
             stamp(&mut self.bytes[..bytes], number);
             match got {
                 0 if bytes > 0 => integrity.lost += 1,
@@ -201,6 +201,18 @@ impl Commits {
         }
         Ok(integrity)
     }
+}
+
+/// Reads from an offset on until `bytes` is full or the file ends; how far that was.
+fn read_as_far(file: &OwnedFd, bytes: &mut [u8], offset: u64) -> Result<usize, StudyError> {
+    let mut got = 0;
+    while got < bytes.len() {
+        match pread(file, &mut bytes[got..], offset + got as u64).doing(READING)? {
+            0 => break,
+            more => got += more,
+        }
+    }
+    Ok(got)
 }
 
 /// Gives a new file its size.
