@@ -92,6 +92,10 @@ fn advice(error: &io::Error) -> &'static str {
             Some(Errno::IO | Errno::UCLEAN) => {
                 "; the device or its file system failed: see the kernel log (dmesg)"
             }
+            Some(Errno::NOMEM) => {
+                "; memory is short, or the device under a file system failed: see the kernel log \
+                 (dmesg)"
+            }
             _ => "",
         },
     }

@@ -201,12 +201,10 @@ impl<'a> Session<'a> {
             if self.slice(arm, operations, Phase::Calibration)?.is_none() {
                 continue;
             }
-            let first = self.runner.elapsed().saturating_sub(began);
-            let mut next_took = None;
+            let (set_up, mut second) = (self.runner.elapsed(), None);
             while let Some(slice) = self.slice(arm, operations, Phase::Calibration)? {
                 let elapsed_ns = slice.spent.elapsed_ns.max(1) as f64;
-                next_took
-                    .get_or_insert_with(|| self.runner.elapsed().saturating_sub(began + first));
+                second.get_or_insert(self.runner.elapsed());
                 let full = limits.fit(operations as f64 * target_ns / elapsed_ns);
                 // A short slice says little about a long one: grow by at most tenfold.
                 let next = full.min(limits.fit(operations as f64 * 10.0));
@@ -218,7 +216,8 @@ impl<'a> Session<'a> {
                 }
             }
             self.operations[arm] = operations;
-            self.setup_time += first.saturating_sub(next_took.unwrap_or(first));
+            let again = second.unwrap_or(set_up).saturating_sub(set_up);
+            self.setup_time += set_up.saturating_sub(began).saturating_sub(again);
         }
         self.keep();
         Ok(())

@@ -59,6 +59,7 @@ plans! {
     replay "replay",
     serve "serve",
     sqlite "sqlite",
+    storage "storage",
     stream "stream",
     your_files "your-files",
 }
