@@ -59,7 +59,7 @@ pub(crate) struct TryArgs {
     #[arg(long, value_name = "COMMAND", help_heading = heading::WORKLOAD)]
     pub(crate) setup: Option<String>,
 
-    /// Run this after each run; it fails if the result is wrong
+    /// Run this after each run; it fails on a wrong result
     #[arg(long, value_name = "COMMAND", help_heading = heading::WORKLOAD)]
     pub(crate) check: Option<String>,
 

@@ -31,7 +31,7 @@ fn a_dry_run_says_what_would_be_written_and_measures_nothing() {
     let place = places.disk.path().to_str().unwrap();
     let output = run(["check", place, "--dry-run"]);
     assert!(output.status.success(), "{}", stderr(&output));
-    assert!(stdout(&output).contains("storage/fdatasync"), "{}", stdout(&output));
+    assert!(stdout(&output).contains("replace-cached"), "{}", stdout(&output));
     places.assert_empty();
 }
 

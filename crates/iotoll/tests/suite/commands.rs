@@ -128,7 +128,7 @@ fn completions_and_manual_pages_come_out() {
     let (plans, folders): (Vec<&str>, Vec<&str>) =
         places.iter().partition(|line| line.contains(":_files'"));
     assert_eq!(plans.len(), 1, "{plans:?}");
-    assert!(folders.len() == 5 && folders.iter().all(|l| l.contains(":_files -/")), "{folders:?}");
+    assert!(folders.len() == 6 && folders.iter().all(|l| l.contains(":_files -/")), "{folders:?}");
     let page = stdout(&run(["man"]));
     assert!(page.contains(".TH") && page.contains("compare"));
     assert!(stdout(&run(["man", "compare"])).contains("budget"));

@@ -88,7 +88,7 @@ strategies! {
         Program = "program", by_name {
             label: "a program's commits",
             about: "the calls with which `program` makes a commit last, as they were recorded",
-            promises: "what the program promises", syncs: Always, relies_on: [],
+            promises: LASTS, syncs: Always, relies_on: [],
             params: ["program"], needs: None, recipe: Recipe::AsItIs,
         }
     }

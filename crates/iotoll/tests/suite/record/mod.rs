@@ -125,7 +125,7 @@ fn waiting_is_told_from_working() {
         assert_eq!(waits.iter().all(|share| *share > 0.8), sees, "{mechanism}: {waits:?}");
         assert!(works.iter().any(|share| *share < 0.5), "{mechanism}: {works:?}");
         let said = stderr(&recorded.output).split_whitespace().collect::<Vec<_>>().join(" ");
-        assert_eq!(said.contains("is waiting, for a device"), sees, "{said}");
+        assert_eq!(said.contains("is waiting for a lock"), sees, "{said}");
     }
 }
 
