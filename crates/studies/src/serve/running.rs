@@ -16,7 +16,7 @@ use super::outcome::refused;
 use super::request::Secret;
 
 /// How long a server may take to answer a first request.
-pub(super) const PATIENCE: Duration = Duration::from_secs(10);
+pub(super) const PATIENCE: Duration = Duration::from_secs(20);
 /// How long it may take over what an overload has left in its queue.
 const PATIENCE_FOR_QUEUES: Duration = Duration::from_secs(60);
 /// How much of a refusal is passed on.
