@@ -59,11 +59,11 @@ pub(crate) struct TryArgs {
     #[arg(long, value_name = "COMMAND", help_heading = heading::WORKLOAD)]
     pub(crate) setup: Option<String>,
 
-    /// Run this after each run; it fails on a wrong result
+    /// Run this after each run, to check its result
     #[arg(long, value_name = "COMMAND", help_heading = heading::WORKLOAD)]
     pub(crate) check: Option<String>,
 
-    /// Do not compare stdout, or files with this in their path
+    /// Do not compare stdout, or such files
     ///
     /// Write `stdout`, or a part of a path, as in `.log`. What already differs from run to run
     /// is not compared anyway. It can be given again.
@@ -79,7 +79,7 @@ pub(crate) struct TryArgs {
     #[arg(long, value_name = "URL", help_heading = heading::WORKLOAD, requires = "serve")]
     pub(crate) ready: Option<String>,
 
-    /// Load the server like this: 'URL --rate N --connections N'
+    /// Load the server: 'URL --rate N'
     ///
     /// Connections start N times a second, whatever the server does; --connections is how many
     /// each run has. [default: two seconds' worth]
@@ -95,9 +95,9 @@ pub(crate) struct TryArgs {
     #[arg(help_heading = heading::SAFETY)]
     pub(crate) ram: Option<PathBuf>,
 
-    /// Stop after this time [default: as long as five rounds take, at most 5min]
+    /// Stop after this time [default: at most 5min]
     ///
-    /// Ten rounds, where these take less than a minute. Write it as 5min, 90s or 90.
+    /// As long as five rounds take. Ten rounds, where these take less than a minute. Write it as 5min, 90s or 90.
     #[arg(long, value_name = "TIME", value_parser = parse_budget)]
     #[arg(help_heading = heading::PRECISION)]
     pub(crate) budget: Option<Duration>,

@@ -104,7 +104,8 @@ fn a_command_that_changes_everything_leaves_the_users_files_as_they_are() {
     assert!(row(&result, "as-now").is_some() && row(&result, "in-ram").is_some());
     // On a busy machine one sync may be too little of the time to be tried.
     assert!(row(&result, "syncs-free").is_none_or(|free| free["is_bound"] == true));
-    assert_eq!((&result["syncs"]["calls"], &result["rounds"]), (&1.into(), &2.into()));
+    // None are counted where recording took most of the time.
+    assert!(result["syncs"]["calls"].as_u64().unwrap() <= 1 && result["rounds"] == 2, "{result}");
     // The temporary file is of another name in each run, which is not compared.
     let notes = result["notes"].to_string();
     assert!(notes.contains("Files that differ from run to run were not compared"), "{notes}");
@@ -196,7 +197,8 @@ fn an_ordinary_user_can_try_as_well() {
     let output = Command::new("setpriv")
         .args(options)
         .arg(env!("CARGO_BIN_EXE_iotoll"))
-        .args(["try", "--rounds", "1", "--budget", "20", "--json", "-", "--", "sh", "-c", CHANGES])
+        .args(["try", "--rounds", "1", "--move", "data", "--budget", "20", "--json", "-", "--"])
+        .args(["sh", "-c", CHANGES])
         .current_dir(folder.path())
         .output();
     let Some(output) = output.ok().filter(|output| {
