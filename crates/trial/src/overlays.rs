@@ -82,7 +82,7 @@ impl Overlay {
 /// Overlays for a command that works in a folder; what they keep is in `work`.
 pub(crate) fn overlays(work: &WorkDir, folder: &Path) -> Result<Vec<Overlay>, Error> {
     let mounts = Mounts::read(&Root::real()).at("reading", Path::new("/proc/self/mountinfo"))?;
-    let points = points(&mounts, folder);
+    let points = in_order(points(&mounts, folder), work.path());
     let overlay = |(number, lower): (usize, PathBuf)| {
         let upper = work.subdir(&format!("upper-{number}"))?.path().to_owned();
         let work = work.subdir(&format!("work-{number}"))?.path().to_owned();
@@ -94,6 +94,13 @@ pub(crate) fn overlays(work: &WorkDir, folder: &Path) -> Result<Vec<Overlay>, Er
         Ok(Some(Overlay { lower, upper, work }))
     };
     points.into_iter().enumerate().filter_map(|point| overlay(point).transpose()).collect()
+}
+
+/// The folder that holds what overlays keep comes last: once it is overlaid, that is seen by way of
+/// an overlay, on which the kernel lets no other keep anything.
+fn in_order(mut points: Vec<PathBuf>, work: &Path) -> Vec<PathBuf> {
+    points.sort_by_key(|point| work.starts_with(point));
+    points
 }
 
 /// An overlay's folder has the attributes of the upper one.
@@ -212,5 +219,12 @@ mod tests {
     fn folders_within_others_are_left_out() {
         let paths = ["/a/b", "/a", "/ab/c", "/ab/c/d"].map(PathBuf::from).into();
         assert_eq!(topmost(paths), ["/a", "/ab/c"].map(PathBuf::from).into());
+    }
+
+    #[test]
+    fn the_folder_with_what_overlays_keep_is_overlaid_last() {
+        let points = ["/srv", "/var", "/work"].map(PathBuf::from).to_vec();
+        let ordered = in_order(points, Path::new("/var/tmp/.iotoll-1"));
+        assert_eq!(ordered, ["/srv", "/work", "/var"].map(PathBuf::from));
     }
 }

@@ -75,7 +75,7 @@ fn a_device_that_fails_ends_its_place_and_says_where_to_look() {
     going.await_blocks(2);
     image.lose_device();
     let ended = going.end();
-    assert_failed_alone(&ended, "image", &["see the kernel log"]);
+    assert_failed_alone(&ended, "image", &["see the kernel log (dmesg)"]);
     // Until the journal is written again, ext4 removes what it has in memory.
     let stays = ended.said.contains("could not be removed");
     assert_eq!(ended.code, Some(i32::from(stays)), "{}", ended.said);

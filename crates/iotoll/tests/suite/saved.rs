@@ -72,7 +72,7 @@ fn the_last_run_and_any_by_the_beginning_of_its_name_are_shown_as_they_were_prin
         let output = comparing(&data, "1s").arg("--json").arg(&json).output().unwrap();
         let noted = stderr(&output);
         assert_eq!(output.status.code(), Some(0), "{noted}");
-        assert!(noted.is_empty() || noted.contains("--budget"), "{noted}");
+        assert!(noted.is_empty() || noted.contains("the budget has room for"), "{noted}");
         let result: Value = serde_json::from_slice(&fs::read(&json).unwrap()).unwrap();
         let id = result["run"]["id"].as_str().unwrap().to_owned();
         printed.push((id, stdout(&output), fs::read_to_string(&json).unwrap()));

@@ -128,12 +128,13 @@ fn blocks_in_order_go_on_where_the_slice_before_ended() {
 #[test]
 fn as_many_are_read_as_the_mix_says() {
     let reads = |given: &[(&str, &str)]| {
-        config(given).turns(4096, 1, 0).iter().filter(|turn| turn.reads).count()
+        let given = [given, &[("file", "64 MiB")]].concat();
+        config(&given).turns(16_384, 1, 0).iter().filter(|turn| turn.reads).count()
     };
-    assert_eq!((reads(&[("access", "read")]), reads(&[("access", "write")])), (4096, 0));
+    assert_eq!((reads(&[("access", "read")]), reads(&[("access", "write")])), (16_384, 0));
     for (mix, share) in [("70", 0.7), ("10", 0.1), ("0", 0.0), ("100", 1.0)] {
-        let read = reads(&[("access", "mixed"), ("mix", mix)]) as f64 / 4096.0;
-        assert!((read - share).abs() < 0.04, "{read} of {mix}%");
+        let read = reads(&[("access", "mixed"), ("mix", mix)]) as f64 / 16_384.0;
+        assert!((read - share).abs() < 0.02, "{read} of {mix}%");
     }
 }
 
