@@ -10,6 +10,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use process::Ended;
 use rustix::fs::{CWD, Mode, OFlags, openat};
 use xxhash_rust::xxh3::Xxh3;
 
@@ -65,7 +66,7 @@ impl io::Write for Hasher {
 }
 
 /// One run.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Ran {
     /// As a shell has it.
     pub(crate) status: i32,
@@ -78,10 +79,14 @@ pub(crate) struct Ran {
 }
 
 impl Ran {
+    /// How a program ended; how long it took and what it left is filled in.
+    pub(crate) fn of(Ended { status, output, stderr }: Ended) -> Self {
+        Self { status, output, stderr, ..Self::default() }
+    }
+
     /// A server is stopped, and says nothing that is compared; what it leaves depends on its requests.
-    pub(crate) fn of_a_server(left: BTreeMap<PathBuf, Left>) -> Self {
-        let (output, stderr) = (Vec::new(), Vec::new());
-        Self { status: 0, output, stderr, took: Duration::ZERO, left }
+    pub(crate) fn of_a_server() -> Self {
+        Self::default()
     }
 }
 

@@ -63,6 +63,16 @@ pub(crate) struct Overlay {
 }
 
 impl Overlay {
+    /// Removes what it kept from the working folder.
+    pub(crate) fn remove(&self, work: &WorkDir) -> Result<(), Error> {
+        for kept in [&self.upper, &self.work] {
+            if let Some(name) = kept.file_name() {
+                work.remove_subdir(&name.to_string_lossy())?;
+            }
+        }
+        Ok(())
+    }
+
     /// Mounts it over the folder.
     pub(crate) fn mount(&self, own_users: bool) -> io::Result<()> {
         let mut options = Vec::new();

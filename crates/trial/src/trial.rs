@@ -94,9 +94,7 @@ impl Trial {
         let ran = self.run(&view, false)?;
         drop(view);
         self.survey = Survey::of(&overlays)?;
-        for Removed(name) in (0..overlays.len()).flat_map(Removed::of) {
-            work.remove_subdir(&name)?;
-        }
+        overlays.iter().try_for_each(|overlay| overlay.remove(work))?;
         let failed = (ran.status != 0).then(|| {
             let said = ran.stderr.last().map_or_else(String::new, |line| format!(": {line}"));
             format!("exit status {}{said}", ran.status)
@@ -110,11 +108,6 @@ impl Trial {
     /// Whether it was told to end.
     pub fn is_stopped(&self) -> bool {
         self.stop.load(std::sync::atomic::Ordering::Relaxed)
-    }
-
-    /// What is raised to end it.
-    pub fn stopper(&self) -> StopFlag {
-        StopFlag::clone(&self.stop)
     }
 
     /// What it changes.
@@ -159,7 +152,7 @@ impl Trial {
     pub fn recorded(&self, status: i32, output: Vec<u8>) -> Result<Result<(), String>, Error> {
         let left = self.take_left()?;
         let ran = match &self.serving {
-            Some(_) => Ran::of_a_server(left),
+            Some(_) => Ran { left, ..Ran::of_a_server() },
             None => Ran { status, output, stderr: Vec::new(), took: Duration::ZERO, left },
         };
         Ok(self.settle(ran))
@@ -302,14 +295,12 @@ impl Trial {
             let server = self.serve(serving, view, syncs_are_free)?;
             serving.load(Some(&server), &self.stop)?;
             server.stop()?;
-            return Ok(Ran { took: began.elapsed(), ..Ran::of_a_server(BTreeMap::new()) });
+            return Ok(Ran { took: began.elapsed(), ..Ran::of_a_server() });
         }
         let mut program = self.start(view, syncs_are_free)?;
         program.wait(self.timeout, &self.stop)?;
         let took = began.elapsed();
-        let ended = program.finish()?;
-        let left = BTreeMap::new();
-        Ok(Ran { status: ended.status, output: ended.output, stderr: ended.stderr, took, left })
+        Ok(Ran { took, ..Ran::of(program.finish()?) })
     }
 
     /// The files that it used, where they are as now, and whether they are copies of ours.
@@ -331,15 +322,6 @@ impl Trial {
     /// The exit status of the command.
     pub fn status(&self) -> i32 {
         self.reference.as_ref().map_or(0, |reference| reference.borrow().status())
-    }
-}
-
-/// Names of folders that overlays had.
-struct Removed(String);
-
-impl Removed {
-    fn of(number: usize) -> [Self; 2] {
-        ["upper", "work"].map(|what| Self(format!("{what}-{number}")))
     }
 }
 

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::PathBuf;
 use std::rc::Rc;
-use std::time::Duration;
 
 use engine::slice_timer::SliceTimer;
 use engine::study::{
@@ -239,15 +238,10 @@ impl RanSlice for Done<'_> {
     fn finish(self: Box<Self>) -> Result<Outcome, StudyError> {
         let Self { tried, ended } = *self;
         let (ran, outcome) = match ended {
-            Ended::Program(program) => {
-                let ended = program.finish()?;
-                let (took, left) = (Duration::ZERO, BTreeMap::new());
-                let (status, output, stderr) = (ended.status, ended.output, ended.stderr);
-                (Ran { status, output, stderr, took, left }, Outcome::default())
-            }
+            Ended::Program(program) => (Ran::of(program.finish()?), Outcome::default()),
             Ended::Loaded(server, outcome) => {
                 server.stop()?;
-                (Ran::of_a_server(BTreeMap::new()), outcome)
+                (Ran::of_a_server(), outcome)
             }
         };
         let Some(view) = &tried.view else { return Err(StudyError::Stopped) };

@@ -100,7 +100,7 @@ const LOOK: Duration = Duration::from_millis(50);
 /// Records, and ends the command once the trial is told to end, or a server once it was loaded.
 fn stoppable<T>(trial: &Trial, record: impl FnOnce(&dyn Fn(u32)) -> T) -> T {
     let (process, is_over) = (AtomicI32::new(0), AtomicBool::new(false));
-    let (is_stopped, serving) = (trial.stopper(), trial.serving.clone());
+    let (is_stopped, serving) = (StopFlag::clone(&trial.stop), trial.serving.clone());
     thread::scope(|scope| {
         scope.spawn(|| {
             let mut is_loaded = false;

@@ -252,12 +252,3 @@ impl Track {
         self.seen.clear();
     }
 }
-
-impl Bill {
-    /// The folders of scratch files, with what their calls are of the time in which the program was
-    /// busy, and whether nothing else that was used is below.
-    pub fn scratch_folders(&self) -> impl Iterator<Item = (&str, f64, bool)> {
-        let is_scratch = |one: &&Needless| one.kind == NeedlessKind::Scratch;
-        self.needless.iter().filter(is_scratch).map(|one| (&*one.folder, one.share, one.alone))
-    }
-}
