@@ -26,16 +26,27 @@ pub(crate) struct ShownArgs {
     pub(crate) formats: FormatsOfComparison,
 }
 
+/// Whether a run is measured at all, and kept.
+#[derive(Args, Clone, Copy, Default)]
+pub(crate) struct KeptArgs {
+    /// Do not keep the run for `iotoll show`
+    #[arg(long, help_heading = heading::OUTPUT)]
+    pub(crate) no_save: bool,
+
+    /// Show what would be done, and measure nothing
+    ///
+    /// This includes the most that would be written.
+    #[arg(long, help_heading = heading::SAFETY)]
+    pub(crate) dry_run: bool,
+}
+
 #[derive(Args, Default)]
-// Each is a flag of the command line.
-#[allow(clippy::struct_excessive_bools)]
 pub(crate) struct RunArgs {
     #[command(flatten)]
     pub(crate) shown: ShownArgs,
 
-    /// Do not keep the run for `iotoll show`
-    #[arg(long, help_heading = heading::OUTPUT)]
-    pub(crate) no_save: bool,
+    #[command(flatten)]
+    pub(crate) kept: KeptArgs,
 
     /// Exit with 4 if anything is undecided
     #[arg(long, help_heading = heading::CI)]
@@ -43,12 +54,6 @@ pub(crate) struct RunArgs {
 
     #[command(flatten)]
     pub(crate) gate: GateArgs,
-
-    /// Show what would be done, and measure nothing
-    ///
-    /// This includes the most that would be written.
-    #[arg(long, help_heading = heading::SAFETY)]
-    pub(crate) dry_run: bool,
 
     /// Use low I/O priority and long pauses
     ///

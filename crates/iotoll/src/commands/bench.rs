@@ -8,7 +8,7 @@ use clap::{Args, ValueHint};
 use model::plan::{Draft, Plan, StudyPlan, find_study, parse_budget};
 use model::study::{ParamValue, parse_threshold};
 
-use crate::cli::{RunArgs, ShownArgs, heading};
+use crate::cli::{KeptArgs, RunArgs, ShownArgs, heading};
 use crate::exit::Exit;
 use crate::measuring::{Comparison, default_places};
 
@@ -69,23 +69,13 @@ pub(crate) struct BenchArgs {
     #[command(flatten)]
     shown: ShownArgs,
 
-    /// Do not keep the run for `iotoll show`
-    #[arg(long, help_heading = heading::OUTPUT)]
-    no_save: bool,
-
-    /// Show what would be done, and measure nothing
-    #[arg(long, help_heading = heading::SAFETY)]
-    dry_run: bool,
+    #[command(flatten)]
+    kept: KeptArgs,
 }
 
 pub(crate) fn run(args: &BenchArgs) -> anyhow::Result<Exit> {
     let plan = plan(args)?;
-    let run_args = RunArgs {
-        shown: args.shown.clone(),
-        no_save: args.no_save,
-        dry_run: args.dry_run,
-        ..RunArgs::default()
-    };
+    let run_args = RunArgs { shown: args.shown.clone(), kept: args.kept, ..RunArgs::default() };
     let comparison = Comparison {
         plan: &plan,
         args: &run_args,

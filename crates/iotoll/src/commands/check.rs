@@ -11,7 +11,7 @@ use model::plan::{Draft, GENTLE_BUDGET, Plan, StudyPlan, find_study, parse_budge
 use model::study::{ParamValue, nearest};
 use units::{Limit, parse_size};
 
-use crate::cli::{GateArgs, Offered, RunArgs, ShownArgs, heading};
+use crate::cli::{GateArgs, KeptArgs, Offered, RunArgs, ShownArgs, heading};
 use crate::exit::{self, Exit, UsageError};
 use crate::measuring::{CheckPlan, Comparison, named_places};
 
@@ -41,7 +41,6 @@ Examples:
 /// Times fsync, fdatasync, random and sequential reads and writes, and durable renames, each next
 /// to the same from the page cache. Says for which programs that is good enough, and why it is as
 /// it is. Needs no root, works in a private folder and removes it.
-#[allow(clippy::struct_excessive_bools)]
 #[derive(Args)]
 #[command(after_help = CHECK_EXAMPLES)]
 #[command(after_long_help = format!("{CHECK_EXAMPLES}\n\n{}", exit::CODES))]
@@ -94,15 +93,8 @@ pub(crate) struct CheckArgs {
     #[command(flatten)]
     shown: ShownArgs,
 
-    /// Do not keep the run for `iotoll show`
-    #[arg(long, help_heading = heading::OUTPUT)]
-    no_save: bool,
-
-    /// Show what would be done, and measure nothing
-    ///
-    /// This includes the most that would be written.
-    #[arg(long, help_heading = heading::SAFETY)]
-    dry_run: bool,
+    #[command(flatten)]
+    kept: KeptArgs,
 
     /// Use low I/O priority and long pauses
     ///
@@ -127,9 +119,8 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<Exit> {
     let checks = CheckPlan { programs, is_asked, require_fit: args.require_fit };
     let run_args = RunArgs {
         shown: ShownArgs { quiet: true, ..args.shown.clone() },
-        no_save: args.no_save,
+        kept: args.kept,
         gate: args.gate.clone(),
-        dry_run: args.dry_run,
         gentle: args.gentle,
         write_limit: args.write_limit,
         ..RunArgs::default()

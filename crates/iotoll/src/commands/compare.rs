@@ -179,7 +179,7 @@ pub(crate) fn run(args: &CompareArgs) -> anyhow::Result<Exit> {
         let named = Named::of(args)?;
         let (plan, typed) = plan_of(args, &named, clients::count(others))?;
         if let Some(file) = &named.plan {
-            let (allowed, dry_run) = (args.allow_commands, args.run.dry_run);
+            let (allowed, dry_run) = (args.allow_commands, args.run.kept.dry_run);
             if (Request { file, typed, allowed, dry_run }).ask(&plan)? == Consent::OnlyShown {
                 return Ok(Exit::Done);
             }
@@ -310,7 +310,7 @@ fn choose_studies(
 /// Says what paths of the user's were taken for; or that files which are there are not used.
 fn tell_of_own(args: &CompareArgs, named: &Named, plan: &Plan) -> anyhow::Result<()> {
     if !args.mine.is_empty() {
-        if args.run.dry_run {
+        if args.run.kept.dry_run {
             return output::result(&(mine::told(&plan.studies, output::width()) + "\n"));
         }
         output::aside(|width| mine::told(&plan.studies, width));

@@ -17,7 +17,7 @@ use studies::articles;
 use units::{exact_duration, parse_size, three_digits};
 
 use crate::articles::{originals, programs};
-use crate::cli::{Offered, RunArgs, ShownArgs, heading};
+use crate::cli::{KeptArgs, Offered, RunArgs, ShownArgs, heading};
 use crate::exit::{Exit, UsageError};
 use crate::measuring::{Comparison, default_places, named_places};
 use crate::terminal::output;
@@ -107,9 +107,8 @@ pub(crate) fn run(args: &ReproduceArgs) -> anyhow::Result<Exit> {
     }
     let run_args = RunArgs {
         shown: args.shown.clone(),
-        no_save: args.no_save,
+        kept: KeptArgs { no_save: args.no_save, dry_run: args.dry_run },
         write_limit: args.write_limit,
-        dry_run: args.dry_run,
         ..RunArgs::default()
     };
     let mut worst = Exit::Done;

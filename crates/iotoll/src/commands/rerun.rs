@@ -12,7 +12,7 @@ use model::plan::{Draft, Plan, parse_budget};
 use model::run::Run;
 use units::counted;
 
-use crate::cli::{RunArgs, ShownArgs, heading};
+use crate::cli::{KeptArgs, RunArgs, ShownArgs, heading};
 use crate::exit::{Exit, UsageError};
 use crate::measuring::{CheckPlan, Comparison, Consent, Request};
 use crate::results::{Source, confined};
@@ -62,15 +62,8 @@ pub(crate) struct RerunArgs {
     #[command(flatten)]
     shown: ShownArgs,
 
-    /// Do not keep the run for `iotoll show`
-    #[arg(long, help_heading = heading::OUTPUT)]
-    no_save: bool,
-
-    /// Show what would be done, and measure nothing
-    ///
-    /// This includes the most that would be written.
-    #[arg(long, help_heading = heading::SAFETY)]
-    dry_run: bool,
+    #[command(flatten)]
+    kept: KeptArgs,
 }
 
 pub(crate) fn run(args: &RerunArgs) -> anyhow::Result<Exit> {
@@ -83,7 +76,7 @@ pub(crate) fn run(args: &RerunArgs) -> anyhow::Result<Exit> {
     let run = confined::comparison(source).map_err(wrong)?;
     let plan = plan(args, &run).map_err(wrong)?;
     if is_file {
-        let (allowed, dry_run) = (args.allow_commands, args.dry_run);
+        let (allowed, dry_run) = (args.allow_commands, args.kept.dry_run);
         let typed = Typed { places: typed(&args.places, &plan.places), ..Typed::default() };
         let request = Request { file: &args.run, typed, allowed, dry_run };
         if request.ask(&plan)? == Consent::OnlyShown {
@@ -95,8 +88,7 @@ pub(crate) fn run(args: &RerunArgs) -> anyhow::Result<Exit> {
         // Its tolls would not be those of a run that pauses between slices, and the reverse.
         gentle: run.plan.gentle,
         shown: args.shown.clone(),
-        no_save: args.no_save,
-        dry_run: args.dry_run,
+        kept: args.kept,
         ..RunArgs::default()
     };
     // Where a place cannot be made, its arms are others than the article's.

@@ -61,7 +61,7 @@ impl Comparison<'_> {
         let Self { plan, args, others, .. } = *self;
         let began = Instant::now();
         let (mut places, work) = self.prepare()?;
-        if args.dry_run {
+        if args.kept.dry_run {
             let Work { job, needs, .. } = &work;
             output::result(&dry_run::describe(job, &places.facts, needs, output::width()))?;
             return Ok(Exit::Done);
@@ -69,7 +69,7 @@ impl Comparison<'_> {
         let targets = Targets::open(args.shown.formats.files())?;
         let prints = targets.print_report();
         let gate = Gate::open(&args.gate, plan, prints)?;
-        let mut saver = RunSaver::new(saving::open(args.no_save));
+        let mut saver = RunSaver::new(saving::open(args.kept.no_save));
         if args.gentle {
             step_back();
         }
