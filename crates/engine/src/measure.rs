@@ -27,7 +27,7 @@ const SLICE_MIN: Duration = Duration::from_millis(4);
 /// The rounds that the budget should have room for: five a stretch, of which the lowest and
 /// the highest are left out.
 const BLOCKS_WANTED: u32 = 50;
-/// Where arms have shares of the budget, they have it in so many rounds: one a stretch.
+/// The rounds of a run whose arms have shares of the budget: one for each stretch.
 const ROUNDS_OF_SHARES: u32 = STRETCHES as u32;
 /// The share of the budget that goes into the slices themselves; the rest goes
 /// into making files, settling and removing them.

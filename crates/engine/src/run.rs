@@ -25,7 +25,7 @@ pub struct Header {
     pub version: String,
     /// The published measurement that the run repeats, if any.
     pub article: Option<Article>,
-    /// What the run checks of storage, if it is a check.
+    /// What the run checks, if it is a check of storage.
     pub checks: Option<CheckRequest>,
 }
 

@@ -213,7 +213,7 @@ pub struct FromDevice {
     pub text: String,
 }
 
-/// Where more reads at a time are no more reads a second.
+/// The depth beyond which the rate of reads stops growing.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ReadsAtMost {

@@ -48,7 +48,7 @@ fn title(result: &TryResult) -> String {
 fn rows(result: &TryResult) -> String {
     let mut table = Table::new(std::iter::empty::<Cell>());
     for row in &result.rows {
-        let bold = if row.is_sure_saving() { Style::new().bold() } else { Style::new() };
+        let bold = if is_sure_saving(row) { Style::new().bold() } else { Style::new() };
         table.add_row([
             Cell::new(name(row)),
             Cell::new(row.time_ns.map_or_else(|| "-".to_owned(), time)),
@@ -61,15 +61,8 @@ fn rows(result: &TryResult) -> String {
     table.flush().trim_start_matches('\n').to_owned()
 }
 
-/// What reports need of a row.
-trait Sure {
-    fn is_sure_saving(&self) -> bool;
-}
-
-impl Sure for TriedRow {
-    fn is_sure_saving(&self) -> bool {
-        self.verdict == Some(Verdict::Faster) && !self.is_bound
-    }
+fn is_sure_saving(row: &TriedRow) -> bool {
+    row.verdict == Some(Verdict::Faster) && !row.is_bound
 }
 
 fn name(row: &TriedRow) -> String {
@@ -146,7 +139,7 @@ fn entry(first: &str, advice: &TriedAdvice, apply: bool, width: Width) -> String
 
 /// Why there is nothing to do without a condition.
 fn nothing(result: &TryResult) -> String {
-    let saves = result.rows.iter().any(TriedRow::is_sure_saving);
+    let saves = result.rows.iter().any(is_sure_saving);
     let rest = (1.0 - result.bound).max(0.0);
     if saves {
         return "nothing without a condition.".to_owned();

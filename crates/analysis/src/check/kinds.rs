@@ -37,7 +37,7 @@ const PUBLISHED: [Published; 4] = [
         source: "https://www.sqlite.org/faq.html#q19",
     },
 ];
-/// A published figure of one system holds others of its kind within so many times.
+/// A system is like a kind whose published figures lie within this factor of its own.
 const WITHIN: f64 = 1.5;
 
 /// The kinds, the nearest to the place's own sync first; none of a place in memory.

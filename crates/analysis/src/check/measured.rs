@@ -28,7 +28,7 @@ impl<'a> ArmLatencies<'a> {
         Self { run, arm, exceedances }
     }
 
-    /// Whether a quantile is surely at or below so many nanoseconds, surely above, or neither.
+    /// Whether a quantile is at or below a limit in nanoseconds; none if that is not sure.
     pub(super) fn is_at_most(&self, q: f64, limit_ns: f64) -> Option<bool> {
         let ticks = (limit_ns / self.run.floor.tick_ns) as u64;
         self.exceedances.as_ref()?.is_at_most(q, ticks, self.run.plan.error_rate)

@@ -13,10 +13,10 @@ use model::place::StorageKind;
 use self::measured::ArmLatencies;
 use crate::indexed::Indexed;
 
-/// More reads at a time are more reads a second only where they are so many times as many.
+/// The rate of reads grows with the depth if it grows by at least this factor.
 const GROWS: f64 = 1.1;
 
-/// What a check found; nothing where the run is none.
+/// The findings of a check; none if the run is no check.
 pub(crate) fn of(run: &Indexed<'_>, arms: &[ArmResult], noise: &Noise) -> Option<Check> {
     let request = run.checks.as_ref()?;
     let latencies: Vec<ArmLatencies<'_>> =
@@ -58,7 +58,7 @@ impl Subject<'_> {
     }
 }
 
-/// Where more reads at a time are no more reads a second.
+/// The depth beyond which the rate of reads stops growing.
 fn reads_at_most(measured: &[Measured]) -> Option<ReadsAtMost> {
     let mut rates: Vec<(u64, f64)> = measured
         .iter()

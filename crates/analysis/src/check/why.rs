@@ -13,11 +13,11 @@ use super::Subject;
 
 /// A sync is most of a synced write from this share on.
 const FLUSH_SHARE: f64 = 0.5;
-/// fsync(2) takes longer than fdatasync(2) from so many times on.
+/// fsync(2) takes longer than fdatasync(2) if it takes this many times as long.
 const JOURNAL_RATIO: f64 = 1.25;
-/// A flush of the device comes with a sync in so many of ten.
+/// Syncs reach the device as flushes if at least this share of them does.
 const FLUSHED: f64 = 0.5;
-/// A level drops where it takes so many times as long afterwards.
+/// A level has dropped if operations take this many times as long afterwards.
 const DROP: f64 = 1.3;
 /// A file system is nearly full with less than this share free.
 const FREE_SHARE: f64 = 0.1;

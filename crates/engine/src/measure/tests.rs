@@ -18,7 +18,7 @@ struct Made {
     /// Slices that had run when each stretch began.
     stretches: Vec<usize>,
     slices: usize,
-    /// What an arm's first slice of a stretch takes longer than the next.
+    /// How much longer an arm's first slice of a stretch takes.
     setup_ns: u64,
     set_up: Vec<usize>,
 }

@@ -85,7 +85,7 @@ pub(crate) fn names() -> impl Iterator<Item = &'static str> {
         .map(|name| name.trim_start_matches(RAW))
 }
 
-/// What stands before the name of a module that is a word of Rust.
+/// The prefix of a module whose name is a keyword of Rust.
 const RAW: &str = "r#";
 
 /// What is printed of iotoll itself: its commands in groups, which clap does not know.

@@ -2,9 +2,11 @@
 
 use anstyle::{AnsiColor, Style};
 use model::check::{Fit, Fits, Measured, Need, NeedFigure, PlaceCheck, Program};
+use model::printable::printable;
 use units::{count, time};
 
-use super::{Shown, line, plain, times};
+use super::{Shown, times};
+use crate::text::styled_paragraph;
 
 pub(super) fn text(shown: Shown<'_>) -> String {
     let several = shown.check.places.len() > 1;
@@ -15,8 +17,9 @@ pub(super) fn text(shown: Shown<'_>) -> String {
             else {
                 continue;
             };
-            let name = plain(&program.name);
-            let name = if several { format!("{name} on {}", plain(&place.place)) } else { name };
+            let name = printable(&program.name).into_owned();
+            let name =
+                if several { format!("{name} on {}", printable(&place.place)) } else { name };
             lines.push((name, fit.fits, why(place, fit, program)));
         }
     }
@@ -31,7 +34,7 @@ pub(super) fn text(shown: Shown<'_>) -> String {
         let word = fits.as_str();
         let first =
             format!("{name:longest$}  {style}{word}{style:#}{:1$}", "", 9 - word.chars().count());
-        out += &line("", &indent, &format!("{first}  {why}"), shown.width);
+        out += &styled_paragraph("", &indent, &format!("{first}  {why}"), shown.width);
     }
     out
 }
@@ -48,7 +51,7 @@ fn style(fits: Fits) -> Style {
 fn why(place: &PlaceCheck, fit: &Fit, program: &Program) -> String {
     let Some(measured) = place.measured.get(fit.measured) else { return String::new() };
     if let Some(failure) = &measured.failure {
-        return format!("not measured: {}", plain(failure));
+        return format!("not measured: {}", printable(failure));
     }
     let mut told: Vec<String> =
         program.needs.iter().map(|need| met(measured, need, program)).collect();
@@ -83,6 +86,6 @@ fn met(measured: &Measured, need: &Need, program: &Program) -> String {
 /// `2,900 transactions a second by one client`.
 fn rate(measured: &Measured, program: &Program) -> String {
     let Some(time) = measured.time_per_op_ns else { return "no figure so far".to_owned() };
-    let commits = plain(&program.commit);
+    let commits = printable(&program.commit);
     format!("{} {commits}s a second by one client", count((1e9 / time.estimate) as u64))
 }

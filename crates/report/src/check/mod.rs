@@ -9,11 +9,10 @@ use anstyle::Style;
 use model::analysis::Analysis;
 use model::check::{Check, CheckRequest, Fits, Measure, PlaceCheck};
 use model::place::PlaceFacts;
-use model::printable::printable;
 use model::run::Run;
 use units::time;
 
-use crate::text::{PROSE, Width, heading, paragraph, styled_paragraph};
+use crate::text::{PROSE, Width, heading, paragraph};
 use crate::{answer, manners};
 
 /// Reasons of a place that are shown unless all is asked for.
@@ -138,14 +137,4 @@ pub(crate) fn in_short(check: &Check) -> Option<String> {
     let p99 = p99.map(|p99| format!("p99 of fsync {}", time(p99.estimate)));
     let all: Vec<String> = fits.into_iter().chain(p99).collect();
     (!all.is_empty()).then(|| format!("check: {}", all.join(", ")))
-}
-
-/// A line that is a sentence of its own, with styles.
-pub(crate) fn line(first: &str, rest: &str, text: &str, width: Width) -> String {
-    styled_paragraph(first, rest, text, width)
-}
-
-/// Text that comes from a record.
-pub(crate) fn plain(text: &str) -> String {
-    printable(text).into_owned()
 }
