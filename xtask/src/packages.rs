@@ -48,6 +48,7 @@ const NEEDS: &[Need] = &[
     need("libclang", "libclang-dev", "iotoll: built with MPI"),
     need("chromium", "chromium", "report: pages in a browser"),
     need("npm", "npm", "report: pages in a browser"),
+    need("prometheus", "prometheus", "iotoll show: metrics that a dashboard asks for"),
 ];
 
 const fn need(name: &'static str, package: &'static str, used_by: &'static str) -> Need {
