@@ -31,6 +31,8 @@ use crate::tmpfs::Tmpfs;
 
 /// Together three times what the slow device may have unwritten.
 const WRITES_HELD_BACK: u64 = 24;
+/// A process that slept comes first: a short slice may be over before it has to share.
+const APPENDS_THAT_SHARE: u64 = 50_000;
 
 #[test]
 fn writes_that_stay_in_memory_are_absorbed_and_forced_ones_are_bound_by_sync() {
@@ -204,11 +206,9 @@ fn writers_that_a_slow_device_holds_back_are_throttled() {
 #[test]
 fn other_programs_on_every_processor_are_noticed() {
     let Some(bench) = Bench::in_memory() else { return };
-    // Slices are short, and a process that slept before one comes first: with one other on its
-    // processor it may be through before it has to share.
     let processors = thread::available_parallelism().unwrap().get();
     let burners: Vec<Burner> = (0..2 * processors).map(|_| Burner::start()).collect();
-    let beside = bench.run(&["append"]);
+    let beside = bench.run_exactly(APPENDS_THAT_SHARE, &["append"]);
     drop(burners);
     if let Some(beside) = beside {
         beside.expect("append", &["outside-noise"], &[]);

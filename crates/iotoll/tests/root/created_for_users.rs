@@ -74,7 +74,7 @@ fn another_user_gets_what_needs_no_root_and_the_reasons_for_the_rest() {
         assert!(why.contains("use tmpfs:SIZE, or a directory that exists, such as /dev/shm"));
     }
     let two = ["shm=/dev/shm", "big=tmpfs:512M:huge=within_size"];
-    let two = nobody.compare(&two, &["--study", "page,files", "--budget", "4s"]);
+    let two = nobody.compare(&two, &["--study", "page,files", "--budget", "20s", "--blocks", "2"]);
     for (result, label, made) in
         [(&many, "ram", "tmpfs:256MiB"), (&two, "big", "tmpfs:512MiB:huge=within_size")]
     {

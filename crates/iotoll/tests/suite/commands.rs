@@ -110,11 +110,9 @@ fn a_path_alone_is_a_place() {
     assert_eq!(labels(&["places", ".", "../../b/data", "/"]), ["a-data", "b-data", "root"]);
     assert_eq!(labels(&["places", "here=.", "/dev/shm"]), ["here", "shm"]);
     let cleaned = iotoll().args(["clean", "."]).current_dir(&a).output().unwrap();
-    // What other tests are making elsewhere meanwhile is told as well.
+    // What other tests make elsewhere meanwhile is told as well.
     let told = stdout(&cleaned);
-    let others = |line: &&str| line.starts_with("kept ") && line.contains(": in use by process ");
-    let own: Vec<&str> = told.lines().filter(|line| !others(line)).collect();
-    assert_eq!(own, ["nothing to remove in ."]);
+    assert!(told.lines().any(|line| line == "nothing to remove in ."), "{told}");
 }
 
 #[test]
