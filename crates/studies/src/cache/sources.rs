@@ -24,7 +24,8 @@ const ROOT: &CStr = c"src";
 const FOLDER_FILES_MAX: u64 = 25;
 
 /// What a user's tree of sources may have: with more it is a data store.
-pub(crate) const OWN: Bounds = Bounds { what: "a source tree", files: 5000, bytes: TREE_BYTES_MAX };
+pub(crate) const OWN: Bounds =
+    Bounds { what: "a source tree", files: 5000, bytes: TREE_BYTES_MAX, sample: None };
 /// The same of one that is generated.
 pub(super) const TREE_BYTES_MAX: u64 = 64 << 20;
 

@@ -19,9 +19,13 @@ pub(super) const SLICE_BYTES_MAX: u64 = 4 << 20;
 pub(super) const FILES_MAX: u64 = 4096;
 /// An empty file's inode and name, and a folder.
 pub(super) const NAME_BYTES: u64 = 8192;
-/// What a user's set may have.
-pub(crate) const OWN: Bounds =
-    Bounds { what: "a set of files", files: FILES_MAX as usize, bytes: 64 << 20 };
+/// What a user's set may have. Each slice copies it, so that a sample is no larger than it must be.
+pub(crate) const OWN: Bounds = Bounds {
+    what: "a set of files",
+    files: FILES_MAX as usize,
+    bytes: 64 << 20,
+    sample: Some(1000),
+};
 
 /// Where documents come from.
 #[derive(Clone)]

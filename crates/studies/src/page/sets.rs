@@ -21,7 +21,7 @@ use crate::user_data::files::{Bounds, OwnFile, OwnFiles};
 use host::page_cache::evict;
 
 /// A page of more files, or of larger ones, is not one.
-pub(crate) const OWN: Bounds = Bounds { what: "a page", files: 512, bytes: 64 << 20 };
+pub(crate) const OWN: Bounds = Bounds { what: "a page", files: 512, bytes: 64 << 20, sample: None };
 const EVICTING: &str = "evicting a page's file from memory";
 
 /// One file of a page.

@@ -129,28 +129,21 @@ impl Walk<'_> {
                     let opened = open_untouched(folder, name, flags).map_err(|e| wrong(&at, e))?;
                     self.folder(&opened, &at, depth + 1)?;
                 }
-                FileType::RegularFile => self.file(name, stat.st_size as u64)?,
+                FileType::RegularFile => self.file(name, stat.st_size as u64),
                 _ => self.seen.others += 1,
             }
         }
         Ok(())
     }
 
-    fn file(&mut self, name: &CStr, bytes: u64) -> Result<(), Stop> {
+    fn file(&mut self, name: &CStr, bytes: u64) {
         let seen = &mut self.seen;
         if bytes == 0 {
             seen.empty += 1;
-            return Ok(());
+            return;
         }
         seen.files += 1;
         seen.bytes = seen.bytes.saturating_add(bytes);
-        let Bounds { files, bytes, .. } = most();
-        if seen.files > files as u64 {
-            return Err(Stop::TooMany(format!("more than {} files", count(files as u64))));
-        }
-        if seen.bytes > bytes {
-            return Err(Stop::TooMany(format!("files of more than {}", exact_size(bytes))));
-        }
         let name = Path::new(OsStr::from_bytes(name.to_bytes()));
         let ending = name.extension().unwrap_or_default().to_string_lossy().to_lowercase();
         let is = |known: &[&str]| u64::from(known.contains(&ending.as_str()));
@@ -159,14 +152,7 @@ impl Walk<'_> {
         seen.templates += is(&TEMPLATES);
         seen.databases += is(&DATABASES);
         seen.logs += u64::from(has_name_of_log(&name.to_string_lossy()));
-        Ok(())
     }
-}
-
-/// The most that any study takes.
-fn most() -> Bounds {
-    let [one, two] = [files::OWN, cache::OWN];
-    if one.files > two.files { one } else { two }
 }
 
 impl Seen {
@@ -179,15 +165,23 @@ impl Seen {
             return Err(format!("{} {}; name a folder that has some", name(), self.nothing()));
         }
         let recognised = |study, param, bounds: Bounds, what: String| {
-            if self.files > bounds.files as u64 {
+            let fits = self.files <= bounds.files as u64 && self.bytes <= bounds.bytes;
+            if !fits && bounds.sample.is_none() {
                 return Err(format!(
-                    "{} looks like {what}, but {files} are too much for {}, which has {} at most; \
-                     name a folder further down, or copy some of its files into one of their own",
+                    "{} looks like {what}, but {files} ({}) are too much for {}: at most {} files \
+                     and {}; name a folder further down, or copy some of its files into one of \
+                     their own",
                     name(),
+                    rough_size(self.bytes),
                     bounds.what,
-                    count(bounds.files as u64)
+                    count(bounds.files as u64),
+                    exact_size(bounds.bytes)
                 ));
             }
+            let sample = bounds.sample.filter(|_| !fits);
+            let sample =
+                sample.map(|files| format!("; about {} are taken at random", count(files as u64)));
+            let what = what + &sample.unwrap_or_default();
             Ok(Recognised { study, param, strategies: &[], per_second: None, what })
         };
         if is_most(self.databases) {

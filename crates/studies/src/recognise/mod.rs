@@ -21,10 +21,9 @@ use rustix::fs::{AtFlags, CWD, FileType, OFlags, statat};
 use units::quoted;
 
 pub use self::suggestions::{Suggestions, suggestions};
+use crate::user_data::files::FILES_SEEN_MAX;
 use crate::user_data::source::{open_file, open_untouched, shown, unreadable, what};
 
-/// So many entries of folders are looked at, and no more.
-const ENTRIES_MAX: usize = 16_384;
 /// What is read of a file's beginning and end.
 const HEAD_BYTES: usize = 64 << 10;
 const TAIL_BYTES: usize = 1 << 20;
@@ -51,7 +50,7 @@ struct Effort {
     tail_bytes: usize,
 }
 
-const FULL: Effort = Effort { entries_max: ENTRIES_MAX, tail_bytes: TAIL_BYTES };
+const FULL: Effort = Effort { entries_max: FILES_SEEN_MAX, tail_bytes: TAIL_BYTES };
 
 /// What a path is; a sentence on what it looks like and what to do, where it is nothing that a
 /// study works on.

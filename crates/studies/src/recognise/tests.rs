@@ -56,6 +56,9 @@ fn many_small_files_are_a_cache() {
     let found = own.found("cache");
     assert_eq!((found.study, found.param), ("files", "set"));
     assert_eq!(found.what, "a cache: 800 small files, 3.20 MB together, 4.00 kB on average");
+    own.files(5001, |n| format!("many/{n}"), 1);
+    let what = own.found("many").what;
+    assert!(what.ends_with("1 B on average; about 1,000 are taken at random"), "{what}");
 }
 
 #[test]
@@ -75,7 +78,11 @@ fn what_pages_load_is_a_page_and_templates_are_templates() {
     assert_eq!(own.found("thumbs").study, "files");
     own.files(600, |n| format!("all/{n}.js"), 9);
     let why = own.refused("all");
-    assert!(why.contains("looks like the files of a page") && why.contains("512 at most"), "{why}");
+    assert!(
+        why.contains("looks like the files of a page")
+            && why.contains("at most 512 files and 64 MiB"),
+        "{why}"
+    );
 }
 
 #[test]
@@ -182,21 +189,16 @@ fn each_thing_that_is_none_of_these_has_a_sentence() {
 #[test]
 fn folders_beyond_the_bounds_are_answered_and_not_walked_to_the_end() {
     let own = Own::new();
-    own.files(5001, |n| format!("many/{n}"), 1);
-    assert!(own.refused("many").contains("more than 5,000 files"), "{}", own.refused("many"));
     fs::create_dir_all(own.path(&"deep/".repeat(40))).unwrap();
     assert!(own.refused("deep").contains("folders more than 32 deep"));
-    own.files(1, |_| "large/a".to_owned(), 1);
-    File::options().write(true).open(own.path("large/a")).unwrap().set_len(65 << 20).unwrap();
-    assert!(own.refused("large").contains("files of more than 64 MiB"));
-    for n in 0..=(ENTRIES_MAX as u32) {
-        let name = own.path("bare").join(n.to_string());
-        if n == 0 {
-            fs::create_dir(own.path("bare")).unwrap();
-        }
-        symlink("x", name).unwrap();
-    }
-    assert!(own.refused("bare").contains("more than 16,384 entries"));
+    own.files(20, |n| format!("large/{n}.css"), 1);
+    File::options().write(true).open(own.path("large/1.css")).unwrap().set_len(65 << 20).unwrap();
+    let refused = own.refused("large");
+    assert!(refused.contains("20 files (68.2 MB) are too much for a page"), "{refused}");
+    own.files(20, |n| format!("some/{n}"), 1);
+    let few = Effort { entries_max: 19, ..FULL };
+    let refused = look(own.path("some").to_str().unwrap(), few).unwrap_err();
+    assert!(refused.contains("more than 19 entries"), "{refused}");
 }
 
 #[test]

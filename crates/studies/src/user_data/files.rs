@@ -1,5 +1,6 @@
 //! A folder of the user's with all below it.
 
+use std::collections::BTreeSet;
 use std::ffi::{CStr, CString};
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
@@ -9,7 +10,7 @@ use model::material::Material;
 use rustix::fs::{AtFlags, CWD, Dir, FileType, OFlags, Stat, fstat, statat};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
-use units::{counted, exact_size, rough_size};
+use units::{count, counted, exact_size, rough_size};
 
 use super::inherited::{self, Kept};
 use super::source::{below, open_untouched, read_most, shown, unreadable};
@@ -21,6 +22,8 @@ use crate::tree::{Entry, joined, listed};
 const DEPTH_MAX: usize = 32;
 /// More folders than this are a tree to choose a part of, however few files are in them.
 const FOLDERS_MAX: usize = 4096;
+/// So many entries of a folder are looked at, and no more.
+pub(crate) const FILES_SEEN_MAX: usize = 1 << 20;
 /// A longer path could not be made below a place.
 const PATH_BYTES_MAX: usize = 2048;
 /// What a file or folder takes beside its contents, rounded up to whole blocks.
@@ -33,6 +36,9 @@ pub(crate) struct Bounds {
     pub(crate) what: &'static str,
     pub(crate) files: usize,
     pub(crate) bytes: u64,
+    /// Where the files are independent of each other: how many a random sample has, which is taken
+    /// of a folder with more.
+    pub(crate) sample: Option<usize>,
 }
 
 /// A folder's files as they were when they were read.
@@ -42,6 +48,7 @@ pub(crate) struct OwnFiles {
     /// Folders within the folder, each after those that it is in.
     folders: Vec<CString>,
     left_out: LeftOut,
+    sampled: Option<Sampled>,
     _kept: Option<Kept>,
 }
 
@@ -52,6 +59,7 @@ struct Inherited {
     files: Vec<(CString, u64)>,
     folders: Vec<CString>,
     left_out: LeftOut,
+    sampled: Option<Sampled>,
 }
 
 /// One of them.
@@ -67,8 +75,17 @@ struct LeftOut {
     links: u64,
     special: u64,
     empty: u64,
+    /// Files of a sample that one alone would fill.
+    large: u64,
     /// Files that were taken as far as they were there.
     changed: u64,
+}
+
+/// All files of a folder of which a sample was taken.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+struct Sampled {
+    files: u64,
+    bytes: u64,
 }
 
 impl OwnFiles {
@@ -88,14 +105,15 @@ impl OwnFiles {
         }
         let found = Reading::read(folder, bounds)?;
         let files = found.files.iter().map(|file| (file.path.clone(), file.bytes())).collect();
-        let (folders, left_out) = (found.folders.clone(), found.left_out);
+        let (folders, left_out, sampled) = (found.folders.clone(), found.left_out, found.sampled);
         let contents = found.files.iter().map(|file| file.contents.as_slice());
-        let kept = inherited::keep(&name, &Inherited { files, folders, left_out }, contents)?;
+        let kept =
+            inherited::keep(&name, &Inherited { files, folders, left_out, sampled }, contents)?;
         Ok(Self { _kept: Some(kept), ..found })
     }
 
     fn inherited(about: Inherited, mut contents: &[u8]) -> Result<Self, String> {
-        let Inherited { files, folders, left_out } = about;
+        let Inherited { files, folders, left_out, sampled } = about;
         let file = |(path, bytes): (CString, u64)| {
             let (own, rest) = contents.split_at_checked(bytes as usize)?;
             contents = rest;
@@ -103,7 +121,7 @@ impl OwnFiles {
         };
         let files: Option<Vec<OwnFile>> = files.into_iter().map(file).collect();
         let files = files.ok_or("the copy of your files is cut short")?;
-        Ok(Self { files, folders, left_out, _kept: None })
+        Ok(Self { files, folders, left_out, sampled, _kept: None })
     }
 
     pub(crate) fn files(&self) -> &[OwnFile] {
@@ -138,14 +156,22 @@ impl OwnFiles {
 
     /// What reports say of it.
     pub(crate) fn material(&self) -> Material {
-        let LeftOut { links, special, empty, changed } = self.left_out;
-        let left_out: Vec<String> =
-            [(links, "link"), (special, "special file"), (empty, "empty file")]
-                .iter()
-                .filter(|(number, _)| *number > 0)
-                .map(|(number, what)| counted(*number, what))
-                .collect();
+        let LeftOut { links, special, empty, large, changed } = self.left_out;
+        let left_out: Vec<String> = [
+            (links, "link"),
+            (special, "special file"),
+            (empty, "empty file"),
+            (large, "very large file"),
+        ]
+        .iter()
+        .filter(|(number, _)| *number > 0)
+        .map(|(number, what)| counted(*number, what))
+        .collect();
         let mut about = format!("{}, {}", counted(self.count(), "file"), rough_size(self.bytes()));
+        if let Some(Sampled { files, bytes }) = self.sampled {
+            about +=
+                &format!(", a random sample of {}, {}", counted(files, "file"), rough_size(bytes));
+        }
         if !left_out.is_empty() {
             about += &format!("; left out: {}", left_out.join(", "));
         }
@@ -153,6 +179,17 @@ impl OwnFiles {
             about += &format!("; {} changed while being copied", counted(changed, "file"));
         }
         Material::own(about, self.bytes())
+    }
+
+    /// A sample needs the folders that its files are in, and no others.
+    fn drop_folders_without_files(&mut self) {
+        let mut needed = BTreeSet::new();
+        for file in &self.files {
+            let path = file.path.to_bytes();
+            let ends = path.iter().enumerate().filter(|(_, byte)| **byte == b'/');
+            needed.extend(ends.map(|(end, _)| &path[..end]));
+        }
+        self.folders.retain(|folder| needed.contains(folder.to_bytes()));
     }
 
     /// Makes the folder and those within it.
@@ -200,22 +237,31 @@ impl OwnFile {
 struct Reading<'f> {
     folder: &'f str,
     bounds: Bounds,
+    /// What becomes of each file.
+    task: Task,
+    /// Of all files that were seen.
+    seen: Sampled,
     bytes: u64,
     found: OwnFiles,
 }
 
-impl Reading<'_> {
-    fn read(folder: &str, bounds: Bounds) -> Result<OwnFiles, String> {
-        let found = OwnFiles {
-            files: Vec::new(),
-            folders: Vec::new(),
-            left_out: LeftOut::default(),
-            _kept: None,
-        };
-        let mut reading = Reading { folder, bounds, bytes: 0, found };
-        let root = open_untouched(CWD, folder, OFlags::DIRECTORY)
-            .map_err(|e| unreadable(&below(folder, b""), e))?;
-        reading.walk(&root, &[], 0)?;
+enum Task {
+    Count,
+    Take,
+    /// Takes each with this probability.
+    Sample(f64),
+}
+
+impl<'f> Reading<'f> {
+    fn read(folder: &'f str, bounds: Bounds) -> Result<OwnFiles, String> {
+        let mut reading = Self::walked(folder, bounds, Task::for_first(bounds))?;
+        if let (Task::Count, Some(sample)) = (&reading.task, bounds.sample) {
+            let all = reading.seen;
+            let is_small = all.files <= bounds.files as u64 && all.bytes <= bounds.bytes;
+            let task = if is_small { Task::Take } else { all.sampling(sample, bounds.bytes) };
+            reading = Self::walked(folder, bounds, task)?;
+            reading.found.sampled = (!is_small).then_some(all);
+        }
         let mut found = reading.found;
         if found.files.is_empty() {
             let what = bounds.what;
@@ -225,8 +271,27 @@ impl Reading<'_> {
                 if found.left_out.empty > 0 { ", only empty ones" } else { "" }
             ));
         }
+        if found.sampled.is_some() {
+            found.drop_folders_without_files();
+        }
         found.files.sort_unstable_by(|a, b| a.path.cmp(&b.path));
         Ok(found)
+    }
+
+    fn walked(folder: &'f str, bounds: Bounds, task: Task) -> Result<Self, String> {
+        let found = OwnFiles {
+            files: Vec::new(),
+            folders: Vec::new(),
+            left_out: LeftOut::default(),
+            sampled: None,
+            _kept: None,
+        };
+        let seen = Sampled::default();
+        let mut reading = Self { folder, bounds, task, seen, bytes: 0, found };
+        let root = open_untouched(CWD, folder, OFlags::DIRECTORY)
+            .map_err(|e| unreadable(&below(folder, b""), e))?;
+        reading.walk(&root, &[], 0)?;
+        Ok(reading)
     }
 
     fn walk(&mut self, folder: &OwnedFd, path: &[u8], depth: usize) -> Result<(), String> {
@@ -265,7 +330,7 @@ impl Reading<'_> {
         if depth > DEPTH_MAX || within.len() > PATH_BYTES_MAX {
             return Err(self.too_much(&format!("directories nested more than {DEPTH_MAX} deep")));
         }
-        if self.found.folders.len() == FOLDERS_MAX {
+        if matches!(self.task, Task::Take) && self.found.folders.len() == FOLDERS_MAX {
             return Err(self.too_much(&format!("more than {FOLDERS_MAX} directories")));
         }
         let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW;
@@ -282,13 +347,8 @@ impl Reading<'_> {
         within: &[u8],
         stat: &Stat,
     ) -> Result<(), String> {
-        let Bounds { files, bytes, .. } = self.bounds;
-        if self.found.files.len() == files {
-            return Err(self.too_much(&format!("more than {files} files")));
-        }
-        self.bytes = self.bytes.saturating_add(stat.st_size as u64);
-        if self.bytes > bytes {
-            return Err(self.too_much(&format!("files of more than {}", exact_size(bytes))));
+        if !self.takes(stat.st_size as u64)? {
+            return Ok(());
         }
         let wrong = |e: std::io::Error| unreadable(&below(self.folder, within), e);
         let file = match open_untouched(folder, name, OFlags::NOFOLLOW) {
@@ -314,6 +374,40 @@ impl Reading<'_> {
         Ok(())
     }
 
+    /// Counts a file, and says whether it is taken.
+    fn takes(&mut self, file_bytes: u64) -> Result<bool, String> {
+        self.seen.files += 1;
+        self.seen.bytes = self.seen.bytes.saturating_add(file_bytes);
+        let Bounds { files, bytes, .. } = self.bounds;
+        let has_room = self.found.files.len() < files;
+        let together = self.bytes.saturating_add(file_bytes);
+        match self.task {
+            Task::Count if self.seen.files > FILES_SEEN_MAX as u64 => {
+                return Err(
+                    self.too_much(&format!("more than {} files", count(FILES_SEEN_MAX as u64)))
+                );
+            }
+            Task::Count => return Ok(false),
+            Task::Take if !has_room => {
+                return Err(self.too_much(&format!("more than {files} files")));
+            }
+            Task::Take if together > bytes => {
+                return Err(self.too_much(&format!("files of more than {}", exact_size(bytes))));
+            }
+            Task::Take => {}
+            Task::Sample(share) if !has_room || uniform(self.seen.files) >= share => {
+                return Ok(false);
+            }
+            Task::Sample(_) if together > bytes => {
+                self.found.left_out.large += 1;
+                return Ok(false);
+            }
+            Task::Sample(_) => {}
+        }
+        self.bytes = together;
+        Ok(true)
+    }
+
     /// That there is too much of something, and how to choose less.
     fn too_much(&self, what: &str) -> String {
         format!(
@@ -323,6 +417,30 @@ impl Reading<'_> {
             self.bounds.what
         )
     }
+}
+
+impl Task {
+    fn for_first(bounds: Bounds) -> Self {
+        if bounds.sample.is_some() { Self::Count } else { Self::Take }
+    }
+}
+
+impl Sampled {
+    /// So that about as many files are taken, of half of the bytes at the most on average.
+    fn sampling(self, files: usize, bytes: u64) -> Task {
+        let of_files = files as f64 / self.files as f64;
+        let of_bytes = bytes as f64 / 2.0 / self.bytes.max(1) as f64;
+        Task::Sample(of_files.min(of_bytes))
+    }
+}
+
+/// A number from 0 to 1 that a file's number in the order of paths decides, so that all processes
+/// of a run choose the same files. Mixed as SplitMix64 does, which no order of names is in step with.
+fn uniform(number: u64) -> f64 {
+    let mut mixed = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    ((mixed ^ (mixed >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
 }
 
 /// What changes with a file.

@@ -12,7 +12,7 @@ use super::lines::LineSizes;
 use super::source::open_file;
 use crate::testing::{in_memory, on_disk};
 
-const BOUNDS: Bounds = Bounds { what: "a set", files: 6, bytes: 1000 };
+const BOUNDS: Bounds = Bounds { what: "a set", files: 6, bytes: 1000, sample: None };
 
 /// Inodes, sizes and times of change of a folder and everything below it.
 fn state(folder: &Path) -> Vec<(PathBuf, u64, u64, [i64; 2])> {
@@ -110,6 +110,39 @@ fn too_much_or_nothing_is_refused_with_what_to_do() {
     fs::create_dir_all(deep.path().join("d/".repeat(40))).unwrap();
     let deep = read(deep.path(), BOUNDS).err().unwrap();
     assert!(deep.contains("nested more than 32 deep"), "{deep}");
+}
+
+/// Pairs of names, as of contents and their facts, are taken in proportion, and again the same.
+#[test]
+fn of_many_files_a_random_sample_is_taken_where_they_are_independent() {
+    let folder = in_memory();
+    for number in 0..2000 {
+        let one = folder.path().join(format!("{:02}/{number:04}", number % 40));
+        fs::create_dir_all(one.parent().unwrap()).unwrap();
+        fs::write(one.with_extension("body"), "contents").unwrap();
+        fs::write(one.with_extension("meta"), "m").unwrap();
+    }
+    fs::create_dir(folder.path().join("none")).unwrap();
+    let bounds = Bounds { files: 600, bytes: 64 << 10, sample: Some(400), ..BOUNDS };
+    let read = || super::files::OwnFiles::read(folder.path().to_str().unwrap(), bounds).unwrap();
+    let paths = || -> Vec<_> { read().files().iter().map(|file| file.path.clone()).collect() };
+    let (own, first) = (read(), paths());
+    assert!((340..460).contains(&own.count()), "{}", own.count());
+    let bodies = first.iter().filter(|path| path.to_bytes().ends_with(b"body")).count();
+    assert!((150..250).contains(&bodies), "{bodies} of {}", own.count());
+    assert_eq!(own.entries(), own.count() + 40 + 1);
+    let told = own.material().to_string();
+    assert!(told.contains(", a random sample of 4,000 files, 18.0 kB"), "{told}");
+    drop(own);
+    assert_eq!(paths(), first);
+
+    fs::write(folder.path().join("large"), vec![b'x'; 1 << 20]).unwrap();
+    let own = read();
+    assert!(own.count() > 50 && own.bytes() <= 64 << 10, "{}", own.count());
+    drop(own);
+    let small = Bounds { files: 6000, bytes: 2 << 20, ..bounds };
+    let all = super::files::OwnFiles::read(folder.path().to_str().unwrap(), small);
+    assert_eq!(all.unwrap().count(), 4001);
 }
 
 #[test]
