@@ -170,7 +170,7 @@ impl OwnFiles {
         let mut about = format!("{}, {}", counted(self.count(), "file"), rough_size(self.bytes()));
         if let Some(Sampled { files, bytes }) = self.sampled {
             about +=
-                &format!(", a random sample of {}, {}", counted(files, "file"), rough_size(bytes));
+                &format!(", drawn at random from {}, {}", counted(files, "file"), rough_size(bytes));
         }
         if !left_out.is_empty() {
             about += &format!("; left out: {}", left_out.join(", "));

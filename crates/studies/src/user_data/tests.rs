@@ -132,7 +132,7 @@ fn of_many_files_a_random_sample_is_taken_where_they_are_independent() {
     assert!((150..250).contains(&bodies), "{bodies} of {}", own.count());
     assert_eq!(own.entries(), own.count() + 40 + 1);
     let told = own.material().to_string();
-    assert!(told.contains(", a random sample of 4,000 files, 18.0 kB"), "{told}");
+    assert!(told.contains(", drawn at random from 4,000 files, 18.0 kB"), "{told}");
     drop(own);
     assert_eq!(paths(), first);
 
