@@ -51,13 +51,14 @@ pub(crate) fn all() -> Result<Built> {
     build(command("build").args(["--lib", "--bins", "--examples", "--tests"]))
 }
 
-/// The program with MPI, and the tests of that; the program without it stays where it is.
+/// The program with MPI, and the tests of that; the program without it stays where it is. Tests
+/// run beside it.
 pub(crate) fn with_mpi() -> Result<Built> {
     let target = process::target_folder();
     let mut build_mpi = command("build");
     build_mpi.args(["--features", "iotoll/mpi", "--test", "mpi", "--target-dir"]);
     build_mpi.arg(target.join("mpi")).env("CARGO_BUILD_BUILD_DIR", target);
-    build(&mut build_mpi)
+    build(&mut process::giving_way(&build_mpi))
 }
 
 /// Cargo for the whole workspace with what all builds for tests have in common.

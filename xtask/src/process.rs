@@ -21,6 +21,23 @@ pub fn cargo(arguments: &[&str]) -> Command {
     command
 }
 
+/// The same command, which gives way to all others: what only computes and compiles does not
+/// disturb those whose time matters.
+pub fn giving_way(command: &Command) -> Command {
+    let mut nice = Command::new("nice");
+    nice.args(["-n", "19"]).arg(command.get_program()).args(command.get_args());
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => nice.env(name, value),
+            None => nice.env_remove(name),
+        };
+    }
+    if let Some(folder) = command.get_current_dir() {
+        nice.current_dir(folder);
+    }
+    nice
+}
+
 /// Runs it to its end; anything but success is an error.
 pub fn succeed(command: &mut Command) -> Result<()> {
     let words = words(command);

@@ -35,6 +35,8 @@ const AT_ONCE: usize = 3;
 /// Programs whose tests wait for most of their time, and how many of those run at once. The others
 /// run as many as there are processors.
 const WAITING: [(&str, &str); 2] = [("iotoll suite", "3"), ("docs", "3")];
+/// Programs whose tests compute, and give way to those that wait for their turn.
+const COMPUTING: [&str; 1] = ["stats suite"];
 /// Begun first, in this order, so that no long one is left over at the end.
 const LONGEST: [&str; 7] = [
     "iotoll suite",
@@ -222,7 +224,8 @@ fn tests<'a>(built: &'a [TestProgram], count: &'a Count, alone: bool) -> Vec<Job
 
 /// What is shown in the documentation is code that compiles and runs.
 fn documentation() -> Result<()> {
-    process::output_in_time(cargo_build::command("test").arg("--doc"))?;
+    let mut tests = process::giving_way(cargo_build::command("test").arg("--doc"));
+    process::output_in_time(&mut tests)?;
     Ok(())
 }
 
@@ -262,6 +265,9 @@ fn watch(program: &TestProgram, count: &Count) -> Result<()> {
     let mut command = program.command();
     if let Some((_, threads)) = WAITING.iter().find(|(name, _)| *name == program.name) {
         command.env("RUST_TEST_THREADS", threads);
+    }
+    if COMPUTING.contains(&program.name.as_str()) {
+        command = process::giving_way(&command);
     }
     let output =
         outcome(program, command).inspect_err(|_| _ = count.failed.fetch_add(1, Relaxed))?;

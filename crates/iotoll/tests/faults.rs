@@ -136,8 +136,12 @@ fn a_failure_of_each_study_is_told_and_leaves_nothing() {
         let told: Vec<_> = told.collect();
         for (site, fault) in [told[0], told[told.len() - 1]] {
             let injection = Injection { site: site.clone(), fault, when: When::Nth(1) };
-            let Judged { traced, told, defects, said } = run(subject, Some(&injection));
-            let what = format!("{}: {site}: {fault}: {said}", name(subject));
+            // A busy machine may end a run before it comes to that call.
+            let mut runs = (0..RUNS_MAX).map(|_| run(subject, Some(&injection)));
+            let met = runs.find(|judged| judged.traced.injected > 0);
+            let what = format!("{}: {site}: {fault}", name(subject));
+            let Judged { traced, told, defects, said } = met.expect(&what);
+            let what = format!("{what}: {said}");
             assert_eq!((traced.injected, told), (1, true), "{what}");
             assert_eq!(defects, [], "{what}");
         }

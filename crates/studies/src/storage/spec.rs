@@ -102,7 +102,7 @@ pub(super) const CASES: &[Case] = &[
     Case::of("append", SMALL).calls_fail().killed().footprint(200),
     Case::of("replace", SMALL).calls_fail().killed().footprint(10),
     Case::of("replace-cached", SMALL).calls_fail().footprint(20),
-    Case::of("read", &[("depth", "4")]).footprint(100),
+    Case::of("read", &[]).footprint(100),
     Case::of("read-cached", &[]).footprint(100),
     Case::of("read-sequential", &[]).footprint(8),
     Case::of("read-sequential-cached", &[]).footprint(8),
