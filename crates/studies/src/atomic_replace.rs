@@ -25,8 +25,8 @@ strategies! {
     /// How a file is put in its place, which is a strategy of several studies.
     pub(crate) enum Put {
         Direct = "direct", by_name {
-            label: "write over the file",
-            about: "write each file over what is in its place",
+            label: "write in place",
+            about: "write each file in its place, over what may be there",
             promises: "after a crash, and for a reader meanwhile, a file may be incomplete",
             syncs: Never, relies_on: [], params: [], needs: None,
             recipe: change(

@@ -73,9 +73,10 @@ fn command_before(text: &str) -> Option<String> {
     Some(format!("{}{}", COMMAND.trim_start(), &rest[..end]))
 }
 
-/// A place that a command names and that is not there.
+/// A place that a command names, with a label or without one, and that is not there.
 fn missing_place(command: &str) -> Option<&str> {
-    command.split_whitespace().find(|word| word.starts_with('/') && !Path::new(word).is_dir())
+    let mut paths = command.split_whitespace().filter_map(|word| word.rsplit('=').next());
+    paths.find(|path| path.starts_with('/') && !Path::new(path).is_dir())
 }
 
 /// What a command prints that a shell is given, in that folder.
@@ -107,6 +108,7 @@ mod tests {
         assert_eq!(told, [first, ("iotoll compare", "iotoll 1: y\n")]);
         assert_eq!(answer("iotoll  a\n  b\n\nRows    c\n"), "iotoll  a\n  b\n");
         assert_eq!(missing_place("iotoll compare /nowhere /proc"), Some("/nowhere"));
+        assert_eq!(missing_place("iotoll compare disk=/nowhere ram=/proc"), Some("/nowhere"));
         assert_eq!(missing_place("iotoll compare --study log"), None);
     }
 }

@@ -72,8 +72,8 @@ pub(super) static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| {
             ),
             param(
                 "set",
-                "a directory with templates of your own, which are copied with all below it; each \
-                 is compiled",
+                "a directory with your template sources, not with the compiled cache; all below it \
+                 is copied, and each file is compiled",
                 ParamKind::Path("a directory, or empty to use generated files"),
                 "",
             ),

@@ -85,8 +85,8 @@ pub(super) static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| {
         params: vec![
             param(
                 "operation",
-                "what is done to a file; for all but write and create, the strategy makes the \
-                 files beforehand and forces them to the device",
+                "write makes a new file with contents, create an empty one; read, stat, rename and \
+                 unlink take files that the strategy made before and forced to the device",
                 ParamKind::Choice(Operation::NAMES),
                 "write, read, unlink",
             ),
@@ -123,8 +123,8 @@ pub(super) static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| {
         ],
         figures: clients::figures(),
         details: "An operation does one thing (`operation`) to one file, such as an invoice as PDF. \
-                  `write` and `create` make files where there were none. Files that are to be \
-                  removed are on the device before. After each slice, what was written is read back.\n\n\
+                  No operation writes over an existing file. After each slice, what was written is \
+                  read back.\n\n\
                   ext4 without a journal creates files more slowly for some minutes after many were \
                   removed. So a run removes its files at its end, and a run soon after it may be \
                   slower.",

@@ -165,7 +165,13 @@ pub(super) static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| {
                   once, whole and in order; otherwise comparisons are `invalid` and the exit code is \
                   3. On Linux one write(2) to a file opened with `O_APPEND` is one contiguous append \
                   on a local file system, whatever its size. So several writers need no lock if each \
-                  record is one write. `seek-end` and `buffered` are controls: they break records.\n\n\
+                  record is one write.\n\n\
+                  With several writers, `seek-end` and `buffered` break records: the first is a \
+                  control, and the second cuts a record where its buffer ends. nginx \
+                  (`buffer=64k`) and Apache (`BufferedLogs On`) break none: they write whole lines \
+                  when their buffer is full. No way does quite that; `batched` comes nearest. It \
+                  acknowledges records only when they are written, while these servers lose what \
+                  is in their buffer if they crash.\n\n\
                   `kill` kills the writers while they write and counts what was lost. The ways \
                   `php-…`, `python-…` and `node-…` run in the real interpreter, without your \
                   settings.",

@@ -30,7 +30,7 @@ strategies! {
             needs: None, recipe: change(
                 "open(path, O_WRONLY|O_APPEND|O_CREAT) once at start, one write(2) for each \
                  record; open it again on SIGHUP for logrotate (Python: logging.FileHandler; \
-                 Monolog: one StreamHandler for the life of the process)",
+                 Monolog: one StreamHandler, which lives for one request under php-fpm)",
                 "ls -l /proc/PID/fd lists the log; strace -f -e openat,write -p PID shows one \
                  write a record",
                 "open and close it for each record",
@@ -79,10 +79,9 @@ strategies! {
             about: "collect records in a buffer and write it when full, wherever that falls",
             promises: full_buffers(), syncs: AsAsked, relies_on: [Appends], params: ["buffer", "threads"],
             needs: None, recipe: change(
-                "setvbuf(log, NULL, _IOFBF, 8192) (nginx: access_log path combined buffer=8k \
-                 flush=1s; Apache: BufferedLogs On)",
+                "setvbuf(log, NULL, _IOFBF, 8192), for a log that has one writer",
                 "strace -f -e write -p PID shows one write for many records",
-                "setvbuf(log, NULL, _IOLBF, 0) (nginx: no buffer=; Apache: BufferedLogs Off)",
+                "setvbuf(log, NULL, _IOLBF, 0)",
             ),
         }
         Batched = "batched", by_name {
@@ -146,8 +145,8 @@ strategies! {
             about: "PHP: fwrite to a handle kept open",
             promises: record_by_record(), syncs: AsAsked, relies_on: [Appends], params: [],
             needs: Some(PHP.command), recipe: change(
-                "$log = fopen($path, 'ab') once in a process, fwrite($log, $line) for each \
-                 record (Monolog: one StreamHandler)",
+                "$log = fopen($path, 'ab') once, fwrite($log, $line) for each record (Monolog: one \
+                 StreamHandler); under php-fpm the handle lives for one request",
                 "ls -l /proc/PID/fd lists the log while PHP runs",
                 "fclose($log) after each record",
             ),

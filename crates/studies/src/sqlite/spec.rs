@@ -107,26 +107,28 @@ strategies! {
 fn pragmas(strategy: Strategy) -> Recipe {
     let Mode { journal, synchronous, one_transaction } = strategy.mode();
     let level = ["off", "normal", "full"].iter().position(|known| *known == synchronous);
-    let mode = format!(
-        "PRAGMA journal_mode={}; PRAGMA synchronous={}; on each connection (WAL stays with the \
-         file)",
-        journal.to_uppercase(),
-        synchronous.to_uppercase()
-    );
-    let mut check = format!(
+    let (kept, set) = (journal.to_uppercase(), synchronous.to_uppercase());
+    let once = if strategy.is_wal() { "once, for it stays with the file; " } else { "" };
+    let pragmas =
+        format!("PRAGMA journal_mode={kept}; {once}PRAGMA synchronous={set}; on each connection");
+    let check = format!(
         "PRAGMA journal_mode; prints {journal}, PRAGMA synchronous; prints {}",
         level.unwrap_or_default()
     );
-    let mut undo = "PRAGMA journal_mode=DELETE; PRAGMA synchronous=FULL;".to_owned();
-    let mut adopt = mode;
-    if one_transaction {
-        adopt = "BEGIN IMMEDIATE before a request's first statement and COMMIT after its last. "
-            .to_owned()
-            + &adopt;
-        check += "; strace -f -e fsync,fdatasync -p PID shows syncs once a request";
-        undo += " no BEGIN and COMMIT: each statement is a transaction";
+    let undo = "PRAGMA journal_mode=DELETE; PRAGMA synchronous=FULL;".to_owned();
+    if !one_transaction {
+        return Recipe::Change { adopt: pragmas, check, undo };
     }
-    Recipe::Change { adopt, check, undo }
+    let begin = "BEGIN IMMEDIATE before a request's first statement, COMMIT after its last";
+    let apart = "take BEGIN and COMMIT out again: each statement is a transaction";
+    let (adopt, undo) = if strategy == Strategy::DeleteFullTx {
+        let defaults = "SQLite's defaults, journal_mode=DELETE and synchronous=FULL";
+        (format!("{begin}; no PRAGMA is needed with {defaults}"), apart.to_owned())
+    } else {
+        (format!("{begin}. {pragmas}"), format!("{apart}. {undo}"))
+    };
+    let syncs = "strace -f -e fsync,fdatasync -p PID shows syncs once a request";
+    Recipe::Change { adopt, check: format!("{check}; {syncs}"), undo }
 }
 
 choices! {
