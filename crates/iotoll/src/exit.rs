@@ -18,8 +18,8 @@ Exit codes:
   1    failure
   2    invalid usage or input
   3    a study found corrupted data
-  4    a comparison has no verdict (--require-verdict), a limit is undecided (--fail), or no
-       round of a replay was complete
+  4    a comparison has no verdict (--require-verdict), a limit is undecided
+       (--fail), or no round of a replay was complete
   5    slower than in an earlier run (--baseline), or a limit is missed (--fail)
   6    a combination of the earlier run was not measured (--baseline)
   130  interrupted; what was measured so far has been reported";

@@ -33,8 +33,6 @@ pub(crate) struct TraceArgs {
     /// Say how many operations the program does
     ///
     /// The bill then has the cost of each.
-    ///
-    /// Limits per operation need it, as in record --fail 'syncs > 3/op'.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) ops: Option<u64>,
 }

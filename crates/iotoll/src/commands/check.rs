@@ -12,7 +12,7 @@ use model::study::{ParamValue, nearest};
 use units::{Limit, parse_size};
 
 use crate::cli::{GateArgs, KeptArgs, Offered, RunArgs, ShownArgs, heading};
-use crate::exit::{self, Exit, UsageError};
+use crate::exit::{Exit, UsageError};
 use crate::measuring::{CheckPlan, Comparison, named_places};
 
 /// The study that a check is made of.
@@ -36,6 +36,22 @@ Examples:
   iotoll check /srv --require-fit           for scripts
   iotoll check /srv --gentle                on a machine in production";
 
+const CHECK_NOTES: &str = "\
+--json has what the screen says. `iotoll show last --json FILE` writes all of
+the run, which --baseline, `diff` and `report` read.
+
+Exit codes:
+  0    success
+  1    failure
+  2    invalid usage or input
+  3    a study found corrupted data
+  4    it is undecided whether a place is good enough (--require-fit), or a
+       limit is (--fail)
+  5    a place is not good enough (--require-fit), a limit is missed (--fail),
+       or something is slower than in an earlier run (--baseline)
+  6    a combination of the earlier run was not measured (--baseline)
+  130  interrupted; what was measured so far has been reported";
+
 /// Check whether storage is good enough
 ///
 /// Times fsync, fdatasync, random and sequential reads and writes, and durable renames, each next
@@ -43,7 +59,7 @@ Examples:
 /// it is. Needs no root, works in a private folder and removes it.
 #[derive(Args)]
 #[command(after_help = CHECK_EXAMPLES)]
-#[command(after_long_help = format!("{CHECK_EXAMPLES}\n\n{}", exit::CODES))]
+#[command(after_long_help = format!("{CHECK_EXAMPLES}\n\n{CHECK_NOTES}"))]
 pub(crate) struct CheckArgs {
     /// Check these directories [default: .]
     ///

@@ -50,18 +50,19 @@ pub(crate) struct RecordArgs {
 
     /// See the calls by auto, ebpf, preload or ptrace
     ///
-    /// auto: the first of the others that can be used. ebpf: some 0.2 µs for each call; needs
+    /// auto: the first of the others that can be used. ebpf: some 0.4 µs for each call; needs
     /// root, or `CAP_BPF` and `CAP_PERFMON`. preload: some 0.1 µs for each call, 2 µs where the
     /// C library makes it by itself; needs no rights, and records programs that load libraries.
-    /// ptrace: 10 µs and more for each call; needs no rights. [default: auto]
+    /// ptrace: 10 to 100 µs for each call; needs no rights. [default: auto]
     #[arg(long, value_parser = one_of(&MECHANISMS), default_value = "auto")]
     #[arg(value_name = "HOW", hide_default_value = true, hide_possible_values = true)]
     mechanism: Wanted,
 
     /// Exit with 5 if a figure is beyond a limit
     ///
-    /// Name a figure, a sign and a value, as in 'syncs > 3/op', 'write.bytes > 1MiB' or
-    /// 'share > 20%'. Exit with 4 if that is undecided. It can be given again.
+    /// Name a figure, a sign and a value, as in 'write.bytes > 1MiB' or 'share > 20%'. A limit
+    /// per operation, as in 'syncs > 3/op', needs --ops. Exit with 4 if that is undecided. It can
+    /// be given again.
     #[arg(long, value_name = "LIMIT", help_heading = heading::CI)]
     fail: Vec<Limit>,
 

@@ -56,6 +56,9 @@ pub(crate) struct TryArgs {
     pub(crate) moved: Vec<PathBuf>,
 
     /// Run this before each run, untimed
+    ///
+    /// It works on the private copies, as the command does. With `make clean`, for example, each
+    /// run builds everything.
     #[arg(long, value_name = "COMMAND", help_heading = heading::WORKLOAD)]
     pub(crate) setup: Option<String>,
 
@@ -87,6 +90,9 @@ pub(crate) struct TryArgs {
     pub(crate) load: Option<String>,
 
     /// Copy no more than this [default: 1GiB]
+    ///
+    /// Of a larger folder, only what the command changes is copied. If that is too much as well,
+    /// nothing can be tried.
     #[arg(long, value_name = "SIZE", value_parser = parse_size, help_heading = heading::SAFETY)]
     pub(crate) copy_max: Option<u64>,
 
@@ -97,7 +103,8 @@ pub(crate) struct TryArgs {
 
     /// Stop after this time [default: at most 5min]
     ///
-    /// As long as five rounds take. Ten rounds, where these take less than a minute. Write it as 5min, 90s or 90.
+    /// By default there is time for ten rounds if they fit into a minute, else for five. Write it
+    /// as 5min, 90s or 90.
     #[arg(long, value_name = "TIME", value_parser = parse_budget)]
     #[arg(help_heading = heading::PRECISION)]
     pub(crate) budget: Option<Duration>,

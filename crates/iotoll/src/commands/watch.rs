@@ -17,7 +17,7 @@ use crate::terminal::output;
 
 const WATCH_EXAMPLES: &str = "\
 Examples:
-  iotoll watch $(pidof -s nginx) --for 30s
+  iotoll watch $(pgrep -o nginx) --for 30s
   iotoll watch 4711 -o server.trace";
 
 const WATCH_NOTES: &str = "\
@@ -32,6 +32,8 @@ Exit codes:
 #[command(after_long_help = format!("{WATCH_EXAMPLES}\n\n{WATCH_NOTES}"))]
 pub(crate) struct WatchArgs {
     /// Record this process and all that descend from it
+    ///
+    /// Children that run already are recorded as well.
     #[arg(value_name = "PID")]
     process: u32,
 
@@ -46,9 +48,9 @@ pub(crate) struct WatchArgs {
 
     /// See the calls by auto, ebpf or ptrace
     ///
-    /// auto: the first of the others that can be used. ebpf: some 0.2 µs for each call; needs
-    /// root, or `CAP_BPF` and `CAP_PERFMON`. ptrace: 10 µs and more for each call; needs no
-    /// rights. [default: auto]
+    /// auto: ebpf, or ptrace where that cannot be used. ebpf: some 0.4 µs for each call; needs
+    /// root, or `CAP_BPF` and `CAP_PERFMON`. ptrace: stops the process at each call, for 10 to
+    /// 100 µs; needs no rights. [default: auto]
     #[arg(long, value_parser = one_of(&MECHANISMS_OF_RUNNING), default_value = "auto")]
     #[arg(value_name = "HOW", hide_default_value = true, hide_possible_values = true)]
     mechanism: Wanted,

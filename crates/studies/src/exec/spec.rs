@@ -53,7 +53,13 @@ pub(super) static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| {
         by_default: false,
         compared: vec!["command", "variant"],
         params: vec![
-            param("command", "what is timed; it works in {place}, a folder of its own", SHELL, ""),
+            param(
+                "command",
+                "what is timed; it starts in the current directory, and {place} is a folder of its \
+                 own at each place",
+                SHELL,
+                "",
+            ),
             param("prepare", "run before each run, outside the clock, to fill {place}", SHELL, ""),
             param(
                 "check",
@@ -70,8 +76,9 @@ pub(super) static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| {
             ),
             param(
                 "works-in",
-                "where the command works: in {place}, which it must then name, or in the current \
-                 directory, on files that are there",
+                "place: command, prepare or check must name {place}, for nothing else differs \
+                 between places; current: they need not, and work on files of the current \
+                 directory",
                 ParamKind::Choice(WorksIn::NAMES),
                 "place",
             ),
@@ -83,7 +90,8 @@ pub(super) static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| {
             ),
             param(
                 "output",
-                "whether each run must write the same to standard output as the first",
+                "same: a run that writes something else to standard output than the first one \
+                 counts as corrupted; any: what it writes is not compared",
                 ParamKind::Choice(Output::NAMES),
                 "same",
             ),
