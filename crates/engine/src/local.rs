@@ -185,8 +185,8 @@ impl<'a> LocalRunner<'a> {
         let (at, places) = (*place, &mut self.places);
         let place = &mut places[at];
         if kept.is_none() {
-            *kept = Some(place.kept_folder(number).doing("making an arm's folder")?);
-            place.settle().doing("removing an arm's folder")?;
+            *kept = Some(place.kept_folder(number).doing("making a folder that is kept")?);
+            place.settle().doing("removing a folder that was kept")?;
         }
         let kept_is_new = std::mem::take(kept_is_new);
         let Some(kept) = kept else { unreachable!("made above") };

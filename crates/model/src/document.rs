@@ -111,6 +111,14 @@ pub enum DocumentError {
     /// It is JSON of another kind, or no JSON.
     #[error("it is not a result of iotoll: {0}")]
     Foreign(String),
+    /// It is another kind of result of iotoll.
+    #[error("it is {found}, and {wanted} is needed: `iotoll show RUN --json FILE` writes it")]
+    Kind {
+        /// What it is.
+        found: String,
+        /// What is needed.
+        wanted: String,
+    },
     /// It has another version of the format.
     #[error(
         "it has format {found}, but this version of iotoll reads only {wanted}; use the version \
@@ -169,7 +177,13 @@ pub fn within_memory<T>(work: impl FnOnce() -> T) -> T {
 pub fn read<T: for<'a> Deserialize<'a>>(text: &str, wanted: &str) -> Result<T, DocumentError> {
     let found = schema_of(text)?;
     if found != wanted {
-        return Err(DocumentError::Version { found, wanted: wanted.to_owned() });
+        let wanted = wanted.to_owned();
+        let kind = |schema: &str| schema.split('/').next().map(str::to_owned);
+        return Err(if kind(&found) == kind(&wanted) {
+            DocumentError::Version { found, wanted }
+        } else {
+            DocumentError::Kind { found, wanted }
+        });
     }
     let read = bounded::within(MEMORY_BYTES_MAX, || serde_json::from_str(text));
     read.map_err(|error| DocumentError::Damaged(error.to_string()))

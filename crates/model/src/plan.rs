@@ -340,7 +340,7 @@ impl Plan {
         let arms = self.arms();
         for (position, arm) in arms.iter().enumerate() {
             if arms[..position].iter().any(|earlier| earlier.id == arm.id) {
-                return Err(PlanError(format!("the plan names the arm {} twice", arm.id)));
+                return Err(PlanError(format!("the plan names the combination {} twice", arm.id)));
             }
         }
         Ok(())

@@ -16,7 +16,7 @@ impl Draft {
             &run.plan;
         if arms.len() > ARMS_MAX {
             return Err(PlanError(format!(
-                "it has {} arms, but at most {ARMS_MAX} are allowed",
+                "it has {} combinations, but at most {ARMS_MAX} are allowed",
                 arms.len()
             )));
         }

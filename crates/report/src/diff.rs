@@ -69,7 +69,7 @@ fn facts(diff: &Diff, width: Width) -> String {
 /// What surely changed, in a sentence for each direction.
 fn summary(diff: &Diff) -> String {
     if diff.arms.is_empty() {
-        return "No arm was measured in both runs.".to_owned();
+        return "No combination was measured in both runs.".to_owned();
     }
     let of = |verdict: Verdict| -> Vec<&ArmChange> {
         diff.arms.iter().filter(|arm| arm.verdict == verdict).collect()
@@ -79,10 +79,10 @@ fn summary(diff: &Diff) -> String {
     if slower.is_empty() && faster.is_empty() {
         let same = of(Verdict::Same).len();
         if same == diff.arms.len() {
-            return format!("No change: every arm differs by less than {threshold}.");
+            return format!("No change: every combination differs by less than {threshold}.");
         }
         return format!(
-            "No change was found: no arm differs by more than {threshold} beyond the usual variation \
+            "No change was found: no combination differs by more than {threshold} beyond the usual variation \
              between runs."
         );
     }
@@ -181,16 +181,16 @@ fn basis(diff: &Diff) -> String {
         let (fewest, most) = (runs.clone().min().unwrap_or(0), runs.max().unwrap_or(0));
         let runs = if fewest == most { most.to_string() } else { format!("{fewest} to {most}") };
         let varies = range(learned.iter().map(|arm| arm.runs_vary_by).collect());
-        text += &format!("{varies}, learned from {runs} other saved runs of the same arms");
+        text += &format!("{varies}, learned from {runs} other saved runs of the same combinations");
     }
     if !assumed.is_empty() {
         let varies = range(assumed.iter().map(|arm| arm.runs_vary_by).collect());
         let which = match learned.len() {
             0 => String::new(),
-            _ => format!("; for {} of the arms ", assumed.len()),
+            _ => format!("; for {} of the combinations ", assumed.len()),
         };
         text += &format!(
-            "{which}{varies}, which is assumed, because too few other runs of the same arms are \
+            "{which}{varies}, which is assumed, because too few other runs of the same combinations are \
              saved here; use `iotoll rerun` to add more"
         );
     }
@@ -244,7 +244,7 @@ mod tests {
         assert!(plain(&diff).contains("No change was found"), "{}", plain(&diff));
         diff.arms = vec![arm("a", 1.0, Verdict::Same, None)];
         let text = plain(&diff);
-        assert!(text.contains("No change: every arm differs by less than 5%."), "{text}");
+        assert!(text.contains("No change: every combination differs by less than 5%."), "{text}");
         assert!(text.contains("5%, which is assumed, because"), "{text}");
         diff.arms.clear();
         diff.missing = vec![Missing {
@@ -253,7 +253,7 @@ mod tests {
             failed: false,
             lost: true,
         }];
-        assert!(plain(&diff).contains("No arm was measured in both"), "{}", plain(&diff));
+        assert!(plain(&diff).contains("No combination was measured in both"), "{}", plain(&diff));
     }
 
     #[test]

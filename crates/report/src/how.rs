@@ -133,13 +133,16 @@ fn another_place(place: &PlaceFacts) -> Step {
     if place.kind == StorageKind::Memory {
         return Step {
             adopt: format!(
-                "size it with `du -sh {FOLDER}`; `mount -t tmpfs -o size=512M,mode=0755 tmpfs \
-                 {FOLDER}`; to have it after a reboot, this line in /etc/fstab: `tmpfs {FOLDER} tmpfs \
-                 size=512M,mode=0755 0 0`; for one systemd service alone: \
-                 `TemporaryFileSystem={FOLDER}` in `systemctl edit SERVICE`"
+                "size it with `du -sh {FOLDER}`; with the user that `stat -c %U {FOLDER}` names: \
+                 `mount -t tmpfs -o size=512M,mode=0755,uid=USER,gid=USER tmpfs {FOLDER}`; to have it \
+                 after a reboot, this line in /etc/fstab: `tmpfs {FOLDER} tmpfs \
+                 size=512M,mode=0755,uid=USER,gid=USER 0 0`"
             ),
             check: format!("`findmnt -T {FOLDER}` says tmpfs; `df -h {FOLDER}` has room"),
-            undo: format!("`umount {FOLDER}`, and take the line out of /etc/fstab"),
+            undo: format!(
+                "`umount {FOLDER}`, take the line out of /etc/fstab, and clear what is out of date in \
+                 {FOLDER}: it is as before the mount"
+            ),
         };
     }
     let target = place.shown();

@@ -73,7 +73,7 @@ fn corruption(arm: &str, corrupted: &str, integrity: &Integrity) -> String {
 fn intact_arms(intact: &[(&ArmResult, &Integrity)], all: bool) -> Option<String> {
     let (_, fewest) = intact.iter().min_by_key(|(_, integrity)| integrity.records)?;
     let total: u64 = intact.iter().map(|(_, integrity)| integrity.records).sum();
-    let whose = if all { "every arm" } else { "all other arms" };
+    let whose = if all { "every combination" } else { "all other combinations" };
     let bound = fewest.share_at_most().map_or_else(String::new, |share| {
         format!(
             " At least {} were checked for each; with that many, a failure rate below 1 in {} \

@@ -33,7 +33,7 @@ pub fn planned(
         if !shared.is_empty() {
             out += &paragraph("  shared    ", INDENT, &shared, width);
         }
-        out += &paragraph("  arms      ", INDENT, &ways(&own, places), width);
+        out += &paragraph("  measured  ", INDENT, &ways(&own, places), width);
         let compared = compared(arms, pairs, &subject, places).join("; ");
         let compared = if compared.is_empty() { "nothing" } else { &compared };
         out += &paragraph("  compared  ", INDENT, compared, width);
@@ -98,7 +98,7 @@ fn ways(arms: &[&Arm], places: &[PlaceFacts]) -> String {
     if arms.len() != ways.len() * places.len() {
         // Not everything is measured everywhere.
         let all: Vec<&str> = arms.iter().map(|arm| without_study(&arm.id)).collect();
-        return format!("{} ({})", all.join(", "), counted(arms.len() as u64, "arm"));
+        return format!("{} ({})", all.join(", "), counted(arms.len() as u64, "combination"));
     }
     varying.retain(|(_, values)| values.len() > 1);
     let product: usize = varying.iter().map(|(_, values)| values.len()).product();
@@ -111,7 +111,7 @@ fn ways(arms: &[&Arm], places: &[PlaceFacts]) -> String {
         vec![ways.join(", ")]
     };
     let labels: Vec<&str> = places.iter().map(|place| place.label.as_str()).collect();
-    parts.push(format!("on {} ({})", labels.join(", "), counted(arms.len() as u64, "arm")));
+    parts.push(format!("on {} ({})", labels.join(", "), counted(arms.len() as u64, "combination")));
     parts.join("; ")
 }
 

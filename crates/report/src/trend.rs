@@ -22,8 +22,10 @@ const NAME_CHARS: usize = 8;
 pub fn trend(trend: &Trend, width: Width) -> String {
     let prose = width.min(PROSE);
     if trend.arms.is_empty() {
-        let text =
-            format!("No arm has {} saved runs yet. Add some with `iotoll rerun`.", trend.runs_min);
+        let text = format!(
+            "No combination has {} saved runs yet. Add some with `iotoll rerun`.",
+            trend.runs_min
+        );
         return paragraph("", "", &text, prose);
     }
     let mut out = String::new();
@@ -32,13 +34,13 @@ pub fn trend(trend: &Trend, width: Width) -> String {
         out.push('\n');
     }
     let mut text = "In each picture time goes from left to right, and a higher bar is a longer \
-                    time; ^ marks the first run of a new level. Of arms that did not change, one in \
+                    time; ^ marks the first run of a new level. Of combinations that did not change, one in \
                     70 shows a change by chance."
         .to_owned();
     if trend.too_few > 0 {
         text += &format!(
             " {} with fewer than {} runs: not shown.",
-            counted(trend.too_few, "arm"),
+            counted(trend.too_few, "combination"),
             trend.runs_min
         );
     }
@@ -172,13 +174,13 @@ mod tests {
             assert_eq!(before, mark, "{text}");
             assert!(text.contains("10% more, 1.00 µs → 1.10 µs"), "{text}");
             assert!(text.contains("• kernel: 6.1 → 6.18"), "{text}");
-            assert!(text.contains("2 arms with fewer than 8 runs"), "{text}");
+            assert!(text.contains("2 combinations with fewer than 8 runs"), "{text}");
         }
     }
 
     #[test]
     fn without_runs_it_says_what_to_do() {
         let none = Trend { arms: Vec::new(), ..made(8, 4) };
-        assert!(super::trend(&none, 80).contains("No arm has 8 saved runs yet"));
+        assert!(super::trend(&none, 80).contains("No combination has 8 saved runs yet"));
     }
 }

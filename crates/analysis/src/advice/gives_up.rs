@@ -3,6 +3,7 @@
 use model::place::StorageKind;
 use model::promise::{Loss, Promise};
 use model::run::{ArmRecord, Run};
+use model::study::{ParamDescription, ParamForm};
 
 /// The promises that a change gives up; nothing where it keeps every one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -37,10 +38,17 @@ impl GivesUp {
         let [before, after] =
             [after_failure(now, from.power_failure), after_failure(other, to.power_failure)];
         let is_new = |clause: &&&str| !from.besides.contains(*clause);
+        let unknown = is_another_command(run, now, other).then(|| UNKNOWN.to_owned());
         Some(Self {
             power_failure: (after > before).then_some(after),
             process_crash: (to.process_crash > from.process_crash).then_some(to.process_crash),
-            besides: to.besides.iter().filter(is_new).map(ToString::to_string).collect(),
+            besides: to
+                .besides
+                .iter()
+                .filter(is_new)
+                .map(ToString::to_string)
+                .chain(unknown)
+                .collect(),
         })
     }
 
@@ -72,6 +80,21 @@ impl GivesUp {
         all.extend(self.besides.iter().map(String::as_str));
         (!all.is_empty()).then(|| all.join(", and "))
     }
+}
+
+/// A command of the user's promises what its author says.
+const UNKNOWN: &str = "the new command keeps your data as safe, which iotoll cannot judge";
+
+fn is_another_command(run: &Run, now: &ArmRecord, other: &ArmRecord) -> bool {
+    let is_given = |param: &ParamDescription| {
+        param.kind == ParamForm::Shell
+            && other.params.get(&param.name).is_some_and(|c| !c.is_empty())
+    };
+    let study = run.study(&other.study);
+    study.is_some_and(|study| {
+        study.params.iter().any(is_given)
+            && study.promise_of(&other.strategy, &other.params).is_empty()
+    }) && now.params != other.params
 }
 
 fn after_power_failure(loss: Loss) -> &'static str {

@@ -4,6 +4,7 @@ use model::condition::{Condition, ParamCondition, PromiseWhenDescription};
 use model::description::MixDescription;
 use model::run::Run;
 use model::strategy::StrategyDescription;
+use model::study::{ParamDescription, ParamForm};
 
 use crate::{analyse, testing};
 
@@ -94,6 +95,20 @@ fn a_value_of_a_parameter_that_promises_less_has_its_condition() {
                      when the process dies, and the moon falls";
     assert_eq!(advised(&run), [only_if(condition, 0)]);
     assert_eq!(analyse(&run).advice[0].change.as_deref(), Some("sync never"));
+}
+
+#[test]
+fn what_a_command_of_the_users_keeps_is_theirs_to_judge() {
+    let mut run = run(10e6, [0.05, 1.0, 1.0]);
+    for (arm, command) in run.plan.arms.iter_mut().zip(["a", "b", "a", "b"]) {
+        arm.strategy = "plain".to_owned();
+        arm.params.insert("command".to_owned(), command.to_owned());
+    }
+    run.studies[0].strategies = vec![StrategyDescription::new("plain", "", "")];
+    assert_eq!(advised(&run), [(Group::Do, None, 0)]);
+    run.studies[0].params = vec![ParamDescription::new("command", "", ParamForm::Shell, "")];
+    let condition = "the new command keeps your data as safe, which iotoll cannot judge";
+    assert_eq!(advised(&run), [only_if(condition, 0)]);
 }
 
 #[test]

@@ -226,7 +226,7 @@ impl Work {
 fn nothing_to_compare(arms: &[Arm]) -> UsageError {
     let what = match arms {
         [arm] => format!("there is only {}", arm.id),
-        _ => format!("no two of the {} arms are compared", arms.len()),
+        _ => format!("no two of the {} combinations are compared", arms.len()),
     };
     let strategies = arms.first().map_or(&[][..], |arm| &arm.study.strategies);
     let names: Vec<&str> =

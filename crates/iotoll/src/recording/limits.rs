@@ -2,7 +2,7 @@
 
 use model::limit::Limited;
 use report::recording::Figures;
-use trace::{Bill, Kind, RangeNs};
+use trace::{Bill, Kind, Missing, RangeNs, Unseen};
 use units::{Judgement, Limit, Quantity, Range};
 
 use crate::exit::{Exit, UsageError};
@@ -69,7 +69,7 @@ impl Limits<'_> {
             let operations = self.operations.filter(|_| limit.per_operation).unwrap_or(1.0);
             let each = |value: f64| value / operations;
             let high =
-                if bill.lost > 0 || bill.cut_short { f64::INFINITY } else { each(range.high) };
+                if may_be_more(bill, &limit.figure) { f64::INFINITY } else { each(range.high) };
             let range = Range { value: each(range.value), low: each(range.low), high };
             Some(Limited {
                 limit: limit.text.clone(),
@@ -84,6 +84,20 @@ impl Limits<'_> {
     }
 }
 
+/// Whether the program may have come to more than was recorded.
+fn may_be_more(bill: &Bill, figure: &str) -> bool {
+    let of_calls = !["wall", "cpu"].contains(&figure);
+    let of_reads = ["bytes", "read_bytes", "time", "share", "longest"].contains(&figure);
+    bill.cut_short
+        || bill.bound.missing.iter().any(|missing| match missing {
+            Missing::Lost => true,
+            Missing::Programs => figure != "wall",
+            Missing::IoUring | Missing::Calls | Missing::UnknownFiles => of_calls,
+            // Pages that had to be read, where that was seen without their files.
+            Missing::MappedPages => of_reads && bill.has_unseen(Unseen::MappedPages),
+        })
+}
+
 /// How a recording ends that was judged so, with a note.
 pub(crate) fn exit(limited: &[Limited]) -> Exit {
     let has = |judgement| limited.iter().any(|limited| limited.judgement == judgement);
@@ -91,7 +105,9 @@ pub(crate) fn exit(limited: &[Limited]) -> Exit {
         output::note("a limit of --fail is missed");
         Exit::Slower
     } else if has(Judgement::Undecided) {
-        output::note("it is undecided whether a limit of --fail is missed");
+        output::note(
+            "it is undecided whether a limit of --fail is missed: the report says what was not seen",
+        );
         Exit::NoVerdict
     } else {
         Exit::Done
@@ -134,7 +150,10 @@ fn figure(bill: &Bill, limit: &Limit) -> Option<(Quantity, Range)> {
             high: bill.files.share.high,
         },
         "wall" => time(bill.own_wall_ns),
-        "cpu" => number(bill.user_ns?.saturating_add(bill.system_ns?)),
+        "cpu" => match (bill.user_ns, bill.system_ns) {
+            (Some(user_ns), Some(system_ns)) => number(user_ns.saturating_add(system_ns)),
+            _ => Range { value: 0.0, low: 0.0, high: f64::INFINITY },
+        },
         _ => return None,
     };
     let known = FIGURES.iter().chain(&OF_ALL);
@@ -195,6 +214,24 @@ mod tests {
         bill.lost = 1;
         assert_eq!(judged("syncs > 2/op", &bill), Judgement::Undecided);
         assert_eq!(judged("syncs > 1/op", &bill), Judgement::Missed);
+    }
+
+    #[test]
+    fn what_was_not_seen_may_have_been_too_much() {
+        let judged_without = |missing, limit| {
+            let mut bill = bill();
+            bill.bound.missing = vec![missing];
+            judged(limit, &bill)
+        };
+        for missing in [Missing::Programs, Missing::IoUring, Missing::Calls, Missing::UnknownFiles]
+        {
+            assert_eq!(judged_without(missing, "syncs > 2/op"), Judgement::Undecided);
+            assert_eq!(judged_without(missing, "syncs > 1/op"), Judgement::Missed);
+            assert_ne!(judged_without(missing, "wall > 1h"), Judgement::Undecided);
+        }
+        // Faults are no calls, and none was met.
+        assert_eq!(judged_without(Missing::MappedPages, "syncs > 2/op"), Judgement::Met);
+        assert_eq!(judged_without(Missing::MappedPages, "read_bytes > 0"), Judgement::Met);
     }
 
     #[test]

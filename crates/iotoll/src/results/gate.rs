@@ -122,7 +122,7 @@ fn exit(gate: &report::ci::Gate<'_>) -> Exit {
         exit = Exit::Slower;
     }
     if gate.diff.is_some_and(|diff| diff.slower().next().is_some()) {
-        output::note("--baseline was given, and an arm is slower than in that run");
+        output::note("--baseline was given, and a combination is slower than in that run");
         exit = Exit::Slower;
     }
     exit

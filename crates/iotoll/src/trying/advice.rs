@@ -68,7 +68,7 @@ fn is_for_scratch(folder: &Path) -> bool {
 /// Lines that put a folder in memory, and those that undo it.
 fn remedy(folder: &Path) -> (Vec<String>, Vec<String>) {
     let path = folder.display().to_string();
-    let shown = quoted(&path);
+    let (shown, before) = (quoted(&path), quoted(&format!("{path}.before")));
     if is_for_scratch(folder) {
         let apply = vec![
             "export TMPDIR=/dev/shm".to_owned(),
@@ -84,7 +84,10 @@ fn remedy(folder: &Path) -> (Vec<String>, Vec<String>) {
         format!("[Service] TemporaryFileSystem={path}"),
     ];
     let undo = vec![
-        format!("umount {shown} && cp -a /dev/shm/moved/. {shown}/ && rm -r /dev/shm/moved"),
+        format!(
+            "umount {shown} && mv {shown} {before} && cp -a /dev/shm/moved {shown} && rm -r \
+             /dev/shm/moved"
+        ),
         "remove the line of fstab or of [Service]".to_owned(),
     ];
     (apply, undo)

@@ -16,8 +16,8 @@ pub(super) fn all(bill: &Bill, full: bool, width: Width) -> String {
     let bold = Style::new().bold();
     let notes = [
         unseen(bill).map(|text| ("Unseen", text)),
-        recorder(bill).map(|text| ("Toll", text)),
-        beside(bill).map(|text| ("Beside", text)),
+        recorder(bill).map(|text| ("Overhead", text)),
+        beside(bill).map(|text| ("Also", text)),
         container(bill).map(|text| ("Paths", text)),
         broken(bill).map(|text| ("Broken", text)),
         (!full)

@@ -42,7 +42,7 @@ pub(super) fn all(bill: &Bill, lines_max: usize, width: Width) -> String {
 /// Whether a folder that the program named is the one of that name here. If not, a command would
 /// measure another.
 fn names_are_of_this_machine(bill: &Bill) -> bool {
-    bill.container.is_some() || !bill.unseen.iter().any(|unseen| unseen.kind == Unseen::Namespaces)
+    bill.container.is_some() || !bill.has_unseen(Unseen::Namespaces)
 }
 
 fn sentence(bill: &Bill, pattern: &Pattern) -> String {
@@ -130,8 +130,8 @@ fn waits_for_syncs(bill: &Bill) -> Option<bool> {
 
 fn of_database(bill: &Bill, database: &Database, share: &str) -> String {
     format!(
-        "{} is a database of SQLite, journal mode {}: {}, {}, each with {} writes and {} syncs on \
-         average. All calls on it take {share} of the time.",
+        "{} is a database of SQLite, journal mode {}: {}, {}, each with {} writes and {} syncs of \
+         its files on average. All calls on it take {share} of the time.",
         named(bill, &database.path),
         database.journal.name(),
         counted(database.transactions, "transaction"),

@@ -249,7 +249,7 @@ const WORK: [(Family, Pick); 8] = [
         Family::new(
             "iotoll_deferred_sync_seconds",
             "seconds",
-            "Time to force to the device what a slice left unwritten; not part of the toll.",
+            "Time to force to the device what a slice left unwritten; not part of the time per operation.",
         ),
         |arm| Some(seconds(arm.io.deferred_sync_ns)),
     ),
@@ -277,10 +277,9 @@ const WORK: [(Family, Pick); 8] = [
         ),
         |arm| arm.integrity.as_ref().map(|records| records.broken() as f64),
     ),
-    (
-        Family::new("iotoll_arm_failed", "", "1 if the arm failed before its end, 0 otherwise."),
-        |arm| Some(f64::from(u8::from(arm.failure.is_some()))),
-    ),
+    (Family::new("iotoll_arm_failed", "", "1 if it failed before its end, 0 otherwise."), |arm| {
+        Some(f64::from(u8::from(arm.failure.is_some())))
+    }),
 ];
 
 fn about_work(page: &mut Page, arms: &[Arm]) {
@@ -312,7 +311,7 @@ type Ratio = fn(&Comparison) -> Option<f64>;
 
 fn about_comparisons(page: &mut Page, compared: &[(Labels, &Comparison)]) {
     let families: [(_, _, Ratio); 3] = [
-        ("iotoll_toll_ratio", "The toll divided by that of the arm in `base`.", |c| c.ratio),
+        ("iotoll_toll_ratio", "The time per operation divided by that in `base`.", |c| c.ratio),
         (
             "iotoll_toll_low_ratio",
             "Lower end of the confidence interval of iotoll_toll_ratio.",
@@ -329,7 +328,7 @@ fn about_comparisons(page: &mut Page, compared: &[(Labels, &Comparison)]) {
             compared.iter().map(|(labels, comparison)| (labels.clone(), pick(comparison)));
         page.gauge(&Family::new(name, "ratio", help), samples);
     }
-    let help = "1 for the arm's verdict against the arm in `base`, 0 for the other verdicts.";
+    let help = "1 for the verdict against `base`, 0 for the other verdicts.";
     let verdicts = compared.iter().flat_map(|(labels, comparison)| {
         VERDICTS.map(|verdict| {
             let is_it = f64::from(u8::from(verdict == comparison.verdict));

@@ -36,7 +36,7 @@ pub fn beside(runs: [(&str, &Reproduction); 2], width: Width) -> Option<String> 
         out += &paragraph("      ", "      ", &decided.collect::<Vec<_>>().join("; "), width);
     }
     let text = format!(
-        "Each figure is that of the arms that the article measured or, where a run lacks these, of \
+        "Each figure is that of the combinations that the article measured or, where a run lacks these, of \
          native ones. `iotoll show --full` says of {name} what decided."
     );
     Some(out + "\n" + &paragraph("", "", &text, width))

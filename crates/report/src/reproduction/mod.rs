@@ -55,7 +55,7 @@ pub(crate) fn text(run: &Run, analysis: &Analysis, full: bool, width: Width) -> 
     if !full {
         let cautions = answer::cautions(run, analysis, width);
         out += &if cautions.is_empty() { cautions } else { format!("\n{cautions}") };
-        let more = "`iotoll show --full` prints every arm, comparison and cause of a saved run; \
+        let more = "`iotoll show --full` prints every combination, comparison and cause of a saved run; \
                     `iotoll report` draws it.";
         let dim = Style::new().dimmed();
         out += &format!("\n{dim}{}{dim:#}", paragraph("", "", more, width));

@@ -165,23 +165,7 @@ impl Seen {
             return Err(format!("{} {}; name a folder that has some", name(), self.nothing()));
         }
         let recognised = |study, param, bounds: Bounds, what: String| {
-            let fits = self.files <= bounds.files as u64 && self.bytes <= bounds.bytes;
-            if !fits && bounds.sample.is_none() {
-                return Err(format!(
-                    "{} looks like {what}, but {files} ({}) are too much for {}: at most {} files \
-                     and {}; name a folder further down, or copy some of its files into one of \
-                     their own",
-                    name(),
-                    rough_size(self.bytes),
-                    bounds.what,
-                    count(bounds.files as u64),
-                    exact_size(bounds.bytes)
-                ));
-            }
-            let sample = bounds.sample.filter(|_| !fits);
-            let sample =
-                sample.map(|files| format!("; about {} are taken at random", count(files as u64)));
-            let what = what + &sample.unwrap_or_default();
+            let what = self.fitted(path, bounds, what)?;
             Ok(Recognised { study, param, strategies: &[], per_second: None, what })
         };
         if is_most(self.databases) {
@@ -229,6 +213,26 @@ impl Seen {
             rough_size(mean)
         );
         recognised("files", "set", files::OWN, what)
+    }
+
+    /// What it was taken for, with the sample that a study takes; an error where it takes none.
+    fn fitted(&self, path: &str, bounds: Bounds, what: String) -> Result<String, String> {
+        if self.files <= bounds.files as u64 && self.bytes <= bounds.bytes {
+            return Ok(what);
+        }
+        if let Some(sample) = bounds.sample {
+            return Ok(format!("{what}; about {} are taken at random", count(sample as u64)));
+        }
+        Err(format!(
+            "{} looks like {what}, but {} ({}) are too much for {}: at most {} files and {}; name a \
+             folder further down, or copy some of its files into one of their own",
+            shown(Path::new(path)),
+            counted(self.files, "file"),
+            rough_size(self.bytes),
+            bounds.what,
+            count(bounds.files as u64),
+            exact_size(bounds.bytes)
+        ))
     }
 
     /// What a folder without files is.

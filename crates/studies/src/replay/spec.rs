@@ -119,7 +119,7 @@ pub(super) static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| {
                 ..time(
                     RECORDED,
                     "recorded",
-                    "what this took the program itself, without the recorder's toll",
+                    "what this took the program itself, without the recorder's overhead",
                 )
             },
             FigureDescription {

@@ -220,7 +220,7 @@ pub(super) static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| {
             param("url", "path and query that your server is asked for", TEXT, "/"),
             param(
                 "evidence",
-                "path whose reply, a JSON object of numbers, is reported with each arm",
+                "path whose reply, a JSON object of numbers, is reported with each combination",
                 TEXT,
                 "",
             ),
@@ -320,7 +320,7 @@ fn figures() -> Vec<FigureDescription> {
             better: Better::Neither,
             ..figure(
                 OWN_TOLL,
-                "own toll",
+                "own time per operation",
                 "processor time of an empty reply, as a share of this one's",
             )
         },

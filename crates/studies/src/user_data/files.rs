@@ -169,8 +169,11 @@ impl OwnFiles {
         .collect();
         let mut about = format!("{}, {}", counted(self.count(), "file"), rough_size(self.bytes()));
         if let Some(Sampled { files, bytes }) = self.sampled {
-            about +=
-                &format!(", drawn at random from {}, {}", counted(files, "file"), rough_size(bytes));
+            about += &format!(
+                ", drawn at random from {}, {}",
+                counted(files, "file"),
+                rough_size(bytes)
+            );
         }
         if !left_out.is_empty() {
             about += &format!("; left out: {}", left_out.join(", "));

@@ -190,6 +190,11 @@ pub struct UnseenCount {
 }
 
 impl Bill {
+    /// Whether something of this kind was met that could not be seen.
+    pub fn has_unseen(&self, kind: Unseen) -> bool {
+        self.unseen.iter().any(|unseen| unseen.kind == kind)
+    }
+
     /// What times with files, added up over threads, are of the time in which the program was busy:
     /// time in which threads were in calls at once is divided among these calls.
     pub(crate) fn part_of(&self, summed_ns: u64) -> f64 {
