@@ -97,7 +97,7 @@ fn risks(run: &Run, width: Width) -> String {
 
 fn small_print(Subject { run, analysis }: Subject, width: Width) -> String {
     let mut text = format!(
-        "Every time per operation includes the cost of timing an operation, {} here (clock: {}).",
+        "Times include the cost of timing an operation, {} here (clock: {}).",
         time(run.floor.record_ns),
         run.floor.clock
     );

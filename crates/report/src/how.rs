@@ -133,9 +133,9 @@ fn another_place(place: &PlaceFacts) -> Step {
     if place.kind == StorageKind::Memory {
         return Step {
             adopt: format!(
-                "size it with `du -sh {FOLDER}`; with the user that `stat -c %U {FOLDER}` names: \
-                 `mount -t tmpfs -o size=512M,mode=0755,uid=USER,gid=USER tmpfs {FOLDER}`; to have it \
-                 after a reboot, this line in /etc/fstab: `tmpfs {FOLDER} tmpfs \
+                "`mount -t tmpfs -o size=512M,mode=0755,uid=USER,gid=USER tmpfs {FOLDER}`, with the \
+                 user of `stat -c %U {FOLDER}` and room for `du -sh {FOLDER}`; to have it after a \
+                 reboot, this line in /etc/fstab: `tmpfs {FOLDER} tmpfs \
                  size=512M,mode=0755,uid=USER,gid=USER 0 0`"
             ),
             check: format!("`findmnt -T {FOLDER}` says tmpfs; `df -h {FOLDER}` has room"),

@@ -118,7 +118,7 @@ pub(crate) fn section(study: &StudyDescription, arms: &[&ArmResult], width: Widt
         out += &bar(&parts.kinds, &arm.ns, ns_per_letter);
     }
     let about = format!(
-        "One letter is {}. These are means over all slices; a time per operation is that of a typical one.",
+        "One letter is {}. These are means over all slices; those per operation are of a typical one.",
         time(ns_per_letter)
     );
     out + &paragraph(INDENT, INDENT, &about, width)

@@ -4,7 +4,7 @@ use model::condition::{Condition, ParamCondition, PromiseWhenDescription};
 use model::description::MixDescription;
 use model::run::Run;
 use model::strategy::StrategyDescription;
-use model::study::{ParamDescription, ParamForm};
+use model::study::{ParamDescription, ParamKind};
 
 use crate::{analyse, testing};
 
@@ -106,7 +106,7 @@ fn what_a_command_of_the_users_keeps_is_theirs_to_judge() {
     }
     run.studies[0].strategies = vec![StrategyDescription::new("plain", "", "")];
     assert_eq!(advised(&run), [(Group::Do, None, 0)]);
-    run.studies[0].params = vec![ParamDescription::new("command", "", ParamForm::Shell, "")];
+    run.studies[0].params = vec![ParamDescription::new("command", "", ParamKind::Shell(""), "")];
     let condition = "the new command keeps your data as safe, which iotoll cannot judge";
     assert_eq!(advised(&run), [only_if(condition, 0)]);
 }

@@ -41,7 +41,7 @@ pub(super) fn machine_and_places(run: &Run) -> Markup {
     let doubts: Vec<String> = changes.chain(unknown).collect();
     let risks: Vec<String> = run.places.iter().skip(1).flat_map(risk::risks).collect();
     let floor = format!(
-        "Every time per operation includes the cost of timing an operation, {} here (clock: {}).",
+        "Times include the cost of timing an operation, {} here (clock: {}).",
         time(run.floor.record_ns),
         run.floor.clock
     );

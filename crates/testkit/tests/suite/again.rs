@@ -99,6 +99,6 @@ fn what_this_version_does_not_know_is_said() {
     says(&|run| drop(run.plan.arms.pop()), "comparisons, but this version of iotoll gets");
     says(
         &|run| run.plan.arms = vec![run.plan.arms[0].clone(); 300],
-        "it has 300 arms, but at most 256",
+        "it has 300 combinations, but at most 256",
     );
 }
