@@ -11,13 +11,15 @@ use crate::text::{Width, heading, paragraph};
 
 /// So many paths are named.
 const NAMED_MAX: usize = 4;
+/// Under a row.
+const CAUSE: &str = "    ";
 /// Under the headings of what to do.
 const INDENT: &str = "           ";
 
 /// The screen; with `apply`, what to type as well.
 pub fn report(result: &TryResult, apply: bool, width: Width) -> String {
     let mut out = heading(&title(result));
-    out += &rows(result);
+    out += &rows(result, width);
     for row in &result.rows {
         out += &doubt(row, width);
     }
@@ -45,7 +47,8 @@ fn title(result: &TryResult) -> String {
     )
 }
 
-fn rows(result: &TryResult) -> String {
+/// A line for each, with what explains it below.
+fn rows(result: &TryResult, width: Width) -> String {
     let mut table = Table::new(std::iter::empty::<Cell>());
     for row in &result.rows {
         let bold = if is_sure_saving(row) { Style::new().bold() } else { Style::new() };
@@ -53,12 +56,19 @@ fn rows(result: &TryResult) -> String {
             Cell::new(name(row)),
             Cell::new(row.time_ns.map_or_else(|| "-".to_owned(), time)),
             Cell::new(change(row)).styled(bold),
-            Cell::new(&row.cause),
         ]);
     }
     table.align_right([1]);
     // There are no heads.
-    table.flush().trim_start_matches('\n').to_owned()
+    let table = table.flush();
+    let explained = |(line, row): (&str, &TriedRow)| {
+        let cause = match row.cause.as_str() {
+            "" => String::new(),
+            cause => paragraph(CAUSE, CAUSE, cause, width),
+        };
+        format!("{line}\n{cause}")
+    };
+    table.trim_start_matches('\n').lines().zip(&result.rows).map(explained).collect()
 }
 
 fn is_sure_saving(row: &TriedRow) -> bool {

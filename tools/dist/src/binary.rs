@@ -48,19 +48,36 @@ pub(crate) fn build_in(
     Ok(Ok(program))
 }
 
+/// The program with MPI, which no static one can have: each cluster has an MPI of its own.
+pub(crate) fn build_with_mpi(
+    release: &Release,
+    target: &Target,
+) -> Result<Result<PathBuf, String>> {
+    for (name, package) in [("mpicc", "libopenmpi-dev"), ("dpkg-shlibdeps", "dpkg-dev")] {
+        if let Err(why) = install_tools::program(name, package) {
+            return Ok(Err(why));
+        }
+    }
+    let checkout = process::root().canonicalize()?;
+    let folder = release.out.join("build-mpi");
+    let mut cargo = process::cargo(&["auditable", "build", "--locked", "--profile", "dist"]);
+    cargo.args(["--package", "iotoll", "--features", "mpi", "--target", target.triple]);
+    cargo.arg("--target-dir").arg(&folder).current_dir(&checkout);
+    settings(&mut cargo, release, target, &checkout)?;
+    cargo.env("RUSTFLAGS", remapped(&checkout)?);
+    cargo.env("IOTOLL_BUILD", format!("MPI, {}", target.machine));
+    install_tools::add_to_path(&mut cargo);
+    process::succeed(&mut cargo)?;
+    let program = folder.join(target.triple).join("dist/iotoll");
+    ensure!(program.is_file(), "cargo made no {}", program.display());
+    Ok(Ok(program))
+}
+
 /// All that is in the program besides its sources. Paths of this machine are not.
 fn settings(cargo: &mut Command, release: &Release, target: &Target, root: &Path) -> Result<()> {
-    let cargo_home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
-    let home = || std::env::home_dir().map(|home| home.join(".cargo"));
-    let cargo_home = cargo_home.or_else(home).context("finding cargo's folder")?;
-    let (root, cargo_home) = (root.display(), cargo_home.display());
-    cargo.env(
-        "RUSTFLAGS",
-        format!(
-            "-C target-feature=+crt-static --remap-path-prefix={root}=/iotoll \
-             --remap-path-prefix={cargo_home}=/cargo"
-        ),
-    );
+    cargo.env("RUSTFLAGS", format!("-C target-feature=+crt-static {}", remapped(root)?));
+    let (root, cargo_home) = (root.display(), cargo_home()?);
+    let cargo_home = cargo_home.display();
     let triple = target.triple.replace('-', "_");
     let flags = format!("-ffile-prefix-map={root}=/iotoll -ffile-prefix-map={cargo_home}=/cargo");
     cargo.env(format!("CFLAGS_{triple}"), flags);
@@ -70,6 +87,21 @@ fn settings(cargo: &mut Command, release: &Release, target: &Target, root: &Path
     cargo.env("IOTOLL_COMMIT", &release.commit);
     cargo.env("IOTOLL_BUILD", format!("static, {}", target.machine));
     Ok(())
+}
+
+/// What has the compiler write other paths than this machine's.
+fn remapped(root: &Path) -> Result<String> {
+    let (root, cargo_home) = (root.display(), cargo_home()?);
+    Ok(format!(
+        "--remap-path-prefix={root}=/iotoll --remap-path-prefix={}=/cargo",
+        cargo_home.display()
+    ))
+}
+
+fn cargo_home() -> Result<PathBuf> {
+    let given = std::env::var_os("CARGO_HOME").map(PathBuf::from);
+    let home = || std::env::home_dir().map(|home| home.join(".cargo"));
+    given.or_else(home).context("finding cargo's folder")
 }
 
 fn cross_compiler(cargo: &mut Command, target: &Target) {

@@ -90,5 +90,9 @@ fn make_for(release: &Release, target: &Target, steps: &mut Steps) -> Result<()>
     steps.run(&named("tarball"), || tarball::make(release, target, &stage))?;
     steps.run(&named("deb"), || packages::deb(release, target))?;
     steps.run(&named("rpm"), || packages::rpm(release, target))?;
-    steps.run(&named("image"), || image::make(release, target, &stage))
+    steps.run(&named("image"), || image::make(release, target, &stage))?;
+    if target.is_native() {
+        steps.run(&named("deb with MPI"), || packages::deb_with_mpi(release, target))?;
+    }
+    Ok(())
 }

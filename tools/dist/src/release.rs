@@ -64,6 +64,10 @@ impl Release {
         self.file(&format!("iotoll_{}-1_{}.deb", self.version, target.short))
     }
 
+    pub(crate) fn deb_with_mpi(&self, target: &Target) -> PathBuf {
+        self.file(&format!("iotoll-mpi_{}-1_{}.deb", self.version, target.short))
+    }
+
     pub(crate) fn rpm(&self, target: &Target) -> PathBuf {
         self.file(&format!("iotoll-{}-1.{}.rpm", self.version, target.machine))
     }

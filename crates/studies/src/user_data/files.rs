@@ -397,7 +397,6 @@ impl<'f> Reading<'f> {
             Task::Take if together > bytes => {
                 return Err(self.too_much(&format!("files of more than {}", exact_size(bytes))));
             }
-            Task::Take => {}
             Task::Sample(share) if !has_room || uniform(self.seen.files) >= share => {
                 return Ok(false);
             }
@@ -405,7 +404,7 @@ impl<'f> Reading<'f> {
                 self.found.left_out.large += 1;
                 return Ok(false);
             }
-            Task::Sample(_) => {}
+            Task::Take | Task::Sample(_) => {}
         }
         self.bytes = together;
         Ok(true)
@@ -438,7 +437,7 @@ impl Sampled {
 }
 
 /// A number from 0 to 1 that a file's number in the order of paths decides, so that all processes
-/// of a run choose the same files. Mixed as SplitMix64 does, which no order of names is in step with.
+/// of a run choose the same files. Mixed as `SplitMix64` does, which no order of names is in step with.
 fn uniform(number: u64) -> f64 {
     let mut mixed = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

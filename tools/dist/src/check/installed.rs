@@ -50,6 +50,25 @@ pub(super) fn on_debian(release: &Release, suite: &str) -> Result<Outcome> {
     Ok(Outcome::Passed(format!("{seen}, {:.1} s after apt-get began", took.as_secs_f64())))
 }
 
+/// Two ranks of the program with MPI, in the MPI that its package asks for.
+pub(super) fn with_mpi(release: &Release) -> Result<Outcome> {
+    let package = release.deb_with_mpi(native());
+    if !package.exists() {
+        return Ok(Outcome::Skipped("there is no package".to_owned()));
+    }
+    let root = match Root::debian(release, "bookworm")? {
+        Ok(root) => root,
+        Err(why) => return Ok(Outcome::Skipped(why)),
+    };
+    fs::create_dir_all(root.folder().join("tmp"))?;
+    fs::copy(&package, root.folder().join("tmp/iotoll-mpi.deb")).context("copying the package")?;
+    root.script("apt-get update && apt-get install --yes /tmp/iotoll-mpi.deb openmpi-bin")?;
+    let said = root.script(&format!(
+        "mpirun --allow-run-as-root --oversubscribe -n 2 {COMPARE} --study log"
+    ))?;
+    Ok(Outcome::Passed(verdict(&said)?))
+}
+
 /// A static program records by a library all the same.
 fn recorded(root: &Root) -> Result<()> {
     let said = root.script("cd /tmp; iotoll record --mechanism preload -- ls /")?;

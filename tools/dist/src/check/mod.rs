@@ -24,6 +24,7 @@ const CHECKS: &[(&str, Check)] = &[
     ("linters", linters::check),
     ("debian-12", |release| installed::on_debian(release, "bookworm")),
     ("debian-11", |release| installed::on_debian(release, "bullseye")),
+    ("mpi", installed::with_mpi),
     ("busybox", starts::on_busybox),
     ("hidden", starts::without_pressure_and_types),
     ("image", files::image),
