@@ -356,7 +356,7 @@ impl Plan {
         }
         let more = if arms == usize::MAX { " or more" } else { "" };
         Err(PlanError(format!(
-            "this plan has {arms} arms{more}, but at most {ARMS_MAX} are allowed: name fewer \
+            "this plan has {arms} combinations{more}, but at most {ARMS_MAX} are allowed: name fewer \
              strategies, parameter values or places"
         )))
     }

@@ -181,7 +181,7 @@ impl Comparison<'_> {
         }
         for unused in preflight::unused(plan, &work.job.arms) {
             output::note(&format!(
-                "{unused} has no effect on any arm of this run; `iotoll studies NAME` says what it \
+                "{unused} has no effect here; `iotoll studies NAME` says what it \
                  is for"
             ));
         }

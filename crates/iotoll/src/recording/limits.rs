@@ -88,7 +88,8 @@ impl Limits<'_> {
 fn may_be_more(bill: &Bill, figure: &str) -> bool {
     let of_calls = !["wall", "cpu"].contains(&figure);
     let of_reads = ["bytes", "read_bytes", "time", "share", "longest"].contains(&figure);
-    bill.cut_short
+    bill.lost > 0
+        || bill.cut_short
         || bill.bound.missing.iter().any(|missing| match missing {
             Missing::Lost => true,
             Missing::Programs => figure != "wall",

@@ -78,12 +78,15 @@ fn lists_in_plans_are_bounded_by_their_lengths() {
         refused(["compare", "--plan", file.to_str().unwrap()], says);
     };
     let places: String = (0..20_000).map(|n| format!("p{n} = \"/\"\n")).collect();
-    plan(format!("[places]\n{places}"), &["arms, but at most 256 are allowed"]);
+    plan(format!("[places]\n{places}"), &["combinations, but at most 256 are allowed"]);
     plan(format!("[[study]]\nname = \"log\"\nrecord = [{}]\n", "50, ".repeat(60_000)), &["twice"]);
     let values: String = (1..=1000).map(|n| format!("{n}, ")).collect();
     let studies = format!("[[study]]\nname = \"log\"\nrecord = [{values}]\n").repeat(40);
-    plan(studies, &["arms, but at most 256 are allowed"]);
-    plan("[[study]]\nname = \"log\"\n".repeat(10_000), &["arms, but at most 256 are allowed"]);
+    plan(studies, &["combinations, but at most 256 are allowed"]);
+    plan(
+        "[[study]]\nname = \"log\"\n".repeat(10_000),
+        &["combinations, but at most 256 are allowed"],
+    );
     plan(format!("a = {}", "[".repeat(250_000)), &["plan.toml:1:", "recurs"]);
     plan(format!("a{} = 1", ".a".repeat(120_000)), &["plan.toml:1:", "recurs"]);
 }
@@ -93,7 +96,7 @@ fn places_without_labels_are_bounded_by_their_number() {
     let deep = "/x".repeat(40);
     let places = (0..10_000).map(|n| if n % 2 == 0 { "/" } else { &deep }.to_owned());
     let args = ["compare".to_owned()].into_iter().chain(places);
-    refused(args, &["arms, but at most 256 are allowed"]);
+    refused(args, &["combinations, but at most 256 are allowed"]);
 }
 
 #[test]

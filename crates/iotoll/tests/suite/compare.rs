@@ -197,7 +197,7 @@ fn a_dry_run_says_of_arms_what_differs() {
         planned(&text, "log"),
         [
             "  shared    record 70 B, writers 1, records 0, threads 1, sync never, rate max, kill 0",
-            "  arms      reopen, held, flock; on disk, ram (6 arms)",
+            "  measured  reopen, held, flock; on disk, ram (6 combinations)",
             "  compared  ram against disk; held, flock against reopen; held on ram, flock on ram \
              against reopen on disk",
             "  data      generated: records of 70 B; log.sample takes your own",
@@ -205,7 +205,7 @@ fn a_dry_run_says_of_arms_what_differs() {
     );
     let page = planned(&text, "page");
     assert_eq!(page[0], "  shared    files 5, total 211800 B");
-    assert_eq!(page[1], "  arms      read; with cache warm, cold; on disk, ram (4 arms)");
+    assert_eq!(page[1], "  measured  read; with cache warm, cold; on disk, ram (4 combinations)");
     // A folder of one's own has its own files.
     let folder = places.ram.path().join("page");
     fs::create_dir(&folder).unwrap();
@@ -220,7 +220,7 @@ fn a_dry_run_says_of_arms_what_differs() {
                 strategy = \"reopen\"\nsync = \"each\"\n";
     fs::write(&plan, text).unwrap();
     let text = stdout(&run(compare(&places, &["--dry-run", "--plan", plan.to_str().unwrap()])));
-    let named = "  arms      held(sync=never), reopen(sync=each); on disk, ram (4 arms)";
+    let named = "  measured  held(sync=never), reopen(sync=each); on disk, ram (4 combinations)";
     assert_eq!(planned(&text, "log")[1], named);
 }
 
@@ -231,7 +231,7 @@ fn a_parameter_without_effect_is_told() {
         let more = ["--dry-run", "--study", "log", "--strategy", strategy, "--set", "log.batch=9"];
         stderr(&run(compare(&places, &more)))
     };
-    assert!(with("held").contains("log.batch has no effect on any arm"), "{}", with("held"));
+    assert!(with("held").contains("log.batch has no effect here"), "{}", with("held"));
     assert_eq!(with("held,batched"), "");
 }
 
@@ -241,7 +241,8 @@ fn a_value_without_effect_makes_no_arm() {
     let more = ["--dry-run", "--study", "log", "--strategy", "held,batched"];
     let set = ["--set", "log.batch=1,64"];
     let text = stdout(&run(compare(&places, &[&more[..], &set].concat())));
-    let named = "  arms      held, batched(batch=1), batched(batch=64); on disk, ram (6 arms)";
+    let named =
+        "  measured  held, batched(batch=1), batched(batch=64); on disk, ram (6 combinations)";
     assert_eq!(planned(&text, "log")[1], named);
     assert!(planned(&text, "log")[2].contains("batched(batch=64) against held;"), "{text}");
 }
@@ -252,9 +253,9 @@ fn a_parameter_that_is_set_again_has_more_values() {
     let held = ["--dry-run", "--study", "log", "--strategy", "held"];
     let arms = |set: &[&str]| {
         let text = stdout(&run(compare(&places, &[&held, set].concat())));
-        planned(&text, "log").into_iter().find(|line| line.starts_with("  arms")).unwrap()
+        planned(&text, "log").into_iter().find(|line| line.starts_with("  measured")).unwrap()
     };
-    let both = "  arms      held; with sync never, each; on disk, ram (4 arms)";
+    let both = "  measured  held; with sync never, each; on disk, ram (4 combinations)";
     assert_eq!(arms(&["--set", "log.sync=never", "--set", "log.sync=each"]), both);
     assert_eq!(arms(&["--set", "log.sync=never,each"]), both);
     let plan = places.disk.path().join("plan.toml");

@@ -144,7 +144,11 @@ fn a_baseline_is_a_gate_that_says_what_failed_it() {
     assert!(fs::read_to_string(&xml).unwrap().contains("failures=\"0\""));
     let failed = kept.compare(&[&["--baseline", &fast], &outputs[..]].concat());
     assert_eq!(failed.status.code(), Some(5), "{}", stderr(&failed));
-    assert!(stderr(&failed).contains("an arm is slower than in that run"), "{}", stderr(&failed));
+    assert!(
+        stderr(&failed).contains("a combination is slower than in that run"),
+        "{}",
+        stderr(&failed)
+    );
     assert!(stdout(&failed).contains("::error title=log/held@disk is slower::log/held@disk is "));
     assert!(stdout(&failed).contains("Slower: log/held@disk"), "{}", stdout(&failed));
     assert!(fs::read_to_string(&xml).unwrap().contains("failures=\"2\""));

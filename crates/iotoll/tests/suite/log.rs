@@ -261,6 +261,6 @@ fn the_example_plans_name_what_there_is() {
         let plan = examples.join(format!("{name}.toml"));
         let output = iotoll().args(["compare", "--dry-run", "--plan"]).arg(plan).output().unwrap();
         assert!(output.status.success(), "{}", stderr(&output));
-        assert!(stdout(&output).contains(&format!("({arms} arms)")), "{}", stdout(&output));
+        assert!(stdout(&output).contains(&format!("({arms} combinations)")), "{}", stdout(&output));
     }
 }

@@ -376,7 +376,7 @@ fn a_trend_says_when_an_arm_changed_and_what_else_did() {
     let kept = Kept::new();
     assert!(kept.said(&["history", "--trend"]).contains("no runs are saved yet"));
     kept.add_a_run();
-    assert!(kept.said(&["history", "--trend"]).contains("No arm has 8 saved runs yet"));
+    assert!(kept.said(&["history", "--trend"]).contains("No combination has 8 saved runs yet"));
     kept.copy_last(15);
     let steady = json(&kept.said(&["history", "--trend", "--json", "-"]));
     assert_eq!(steady["schema"], "iotoll.trend/1");

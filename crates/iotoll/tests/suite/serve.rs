@@ -243,9 +243,9 @@ fn each_of_several_variants_is_an_arm() {
     let arms = |variants: &[&str]| {
         let output = run([&["compare", &ram], &serve[..], &command, variants].concat());
         let text = stdout(&output);
-        text.lines().find(|line| line.contains("arms  ")).unwrap().trim().to_owned()
+        text.lines().find(|line| line.contains("measured  ")).unwrap().trim().to_owned()
     };
-    let two = "arms      command; with variant plain, buffered; on ram (2 arms)";
+    let two = "measured  command; with variant plain, buffered; on ram (2 combinations)";
     assert!(arms(&["--set", "serve.variant=plain,buffered"]).starts_with(two));
     let again = ["--set", "serve.variant=plain", "--set", "serve.variant=buffered"];
     assert!(arms(&again).starts_with(two), "{}", arms(&again));

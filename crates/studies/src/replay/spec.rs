@@ -81,7 +81,7 @@ pub(super) static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| {
             param(
                 "with_files",
                 "a folder with the files as they were before the recording, which are copied; \
-                 with none, files of the same sizes are made up",
+                 with none, files of the same sizes are generated",
                 ParamKind::Path("the path of a folder"),
                 "",
             ),
