@@ -48,7 +48,7 @@ pub(crate) fn result(context: &Context<'_>, measured: &Measured) -> TryResult {
         status: trial.status(),
         threshold: run.plan.threshold,
         seed: run.run.seed,
-        bound: recorded.bill.bound.share,
+        bound: bound(context, measured),
         bound_complete: recorded.bill.bound.complete,
         syncs: TriedSyncs {
             calls: syncs.calls,
@@ -88,7 +88,7 @@ fn row(context: &Context<'_>, measured: &Measured, at: usize) -> TriedRow {
         ratio_high: of(|comparison| comparison.ratio_high),
         verdict,
         why: failure.or_else(|| comparison.and_then(|comparison| comparison.why.clone())),
-        cause: cause(variant, context.recorded),
+        cause: cause(variant, context.recorded, bound(context, measured)),
         is_bound: *variant == Variant::SyncsFree,
         scratch: variant
             .folder()
@@ -122,9 +122,25 @@ pub(crate) fn scratch_of<'a>(folder: &Path, recorded: &'a RecordedRun) -> Option
     all.find(|scratch| scratch.is_all && scratch.folder.starts_with(folder))
 }
 
+/// The most that moving its files can save. Storage may have been quicker in the run that was
+/// recorded than it was later: what a later run takes beyond that run may be files, too.
+fn bound(Context { recorded, trial, .. }: &Context<'_>, measured: &Measured) -> f64 {
+    let trace::Bill { bound, busy_ns, .. } = &recorded.bill;
+    let rest_ns = (1.0 - bound.share) * busy_ns.low as f64;
+    let now = measured.analysis.arms.first().filter(|_| trial.serving.is_none());
+    let now_ns = now.and_then(|now| now.typical_ns).filter(|ns| *ns > 0.0);
+    now_ns.map_or(bound.share, |now_ns| bound.share.max(1.0 - rest_ns / now_ns))
+}
+
 /// What explains a row, with the bound beside it.
-fn cause(variant: &Variant, recorded: &RecordedRun) -> String {
-    let bound = percent(recorded.bill.bound.share);
+fn cause(variant: &Variant, recorded: &RecordedRun, bound: f64) -> String {
+    let share = percent(recorded.bill.bound.share);
+    let bound = percent(bound);
+    let quicker = if bound == share {
+        String::new()
+    } else {
+        format!(" (of the recorded run, which was quicker, {share})")
+    };
     let syncs = recorded.found.syncs;
     let is_most = syncs.calls > 0 && syncs.share >= MOSTLY * recorded.bill.bound.share;
     let count = counted(syncs.calls, "sync");
@@ -137,7 +153,7 @@ fn cause(variant: &Variant, recorded: &RecordedRun) -> String {
                 String::new()
             };
             let more = if recorded.bill.bound.complete { "" } else { ", as far as seen" };
-            format!("bound: its files take {bound}{because}{more}")
+            format!("bound: its files take {bound}{quicker}{because}{more}")
         }
         Variant::InRam(folder) => of_folder(folder, recorded),
         Variant::SyncsFree => {
