@@ -41,6 +41,9 @@ pub enum PlaceError {
     /// Nothing there.
     #[error("{0}: there is no such directory; create it, or pass one that exists")]
     Missing(PlaceName),
+    /// A file system of the kernel's own, such as `/proc`.
+    #[error("{0}: no files can be made in this directory; pass one on a disk or in memory")]
+    TakesNoFiles(PlaceName),
     /// Something else than a directory there.
     #[error("{0}: this is not a directory; pass the directory that holds it")]
     NotADirectory(PlaceName),

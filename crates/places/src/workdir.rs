@@ -332,10 +332,16 @@ fn known(place: &PlaceName, dir: BorrowedFd<'_>, error: Errno) -> Option<WorkDir
         Errno::NOSPC if lacks_inodes(dir) => WorkDirError::NoInodes(place),
         Errno::NOSPC => WorkDirError::NoSpace(place),
         Errno::DQUOT => WorkDirError::Quota(place),
+        Errno::NOENT if is_there(dir) => PlaceError::TakesNoFiles(place).into(),
         Errno::NOENT => PlaceError::Missing(place).into(),
         Errno::NAMETOOLONG => PlaceError::TooLong(place).into(),
         _ => return None,
     })
+}
+
+/// Whether the directory was not removed.
+fn is_there(dir: BorrowedFd<'_>) -> bool {
+    fstat(dir).is_ok_and(|facts| facts.st_nlink > 0)
 }
 
 /// Asked after what could be made was removed again, so one that is free is not enough:

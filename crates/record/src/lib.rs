@@ -84,6 +84,7 @@ pub use error::Error;
 pub use overhead::{Calibration, Overhead, time_calls};
 #[cfg(feature = "fuzz")]
 pub use preload::fuzz;
+pub use privileges::program_of;
 pub use recorded::Recorded;
 pub use recorder::{PassedOver, Recorder};
 

@@ -1,4 +1,4 @@
-//! Programs that run with more rights than whoever starts them.
+//! The files of programs, and those that run with more rights than whoever starts them.
 //!
 //! The kernel withholds these rights from a program that is traced by somebody without
 //! `CAP_SYS_PTRACE` (execve(2)): traced, it would do something else.
@@ -7,8 +7,12 @@ use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
-use rustix::fs::{StatVfsMountFlags, getxattr, statvfs};
+use rustix::fs::{Access, StatVfsMountFlags, access, getxattr, statvfs};
+use rustix::io::Errno;
+
+use crate::error::Error;
 
 /// Whether the kernel lets this process trace such programs without taking their rights.
 pub(crate) fn may_trace_them() -> bool {
@@ -43,6 +47,21 @@ pub(crate) fn file_of(program: &OsStr) -> Option<PathBuf> {
     }
     let folders = std::env::var_os("PATH")?;
     std::env::split_paths(&folders).map(|folder| folder.join(program)).find(|file| file.is_file())
+}
+
+/// The file of a command's program, where it can be run.
+pub fn program_of(command: &Command) -> Result<PathBuf, Error> {
+    let program = || command.get_program().to_string_lossy().into_owned();
+    let missing = || Error::NoProgram { program: program() };
+    let file = file_of(command.get_program()).ok_or_else(missing)?;
+    if file.is_dir() {
+        return Err(Error::IsDirectory { program: program() });
+    }
+    access(&file, Access::EXEC_OK).map_err(|error| match error {
+        Errno::NOENT => missing(),
+        error => Error::CannotRun { program: program(), error: error.into() },
+    })?;
+    Ok(file)
 }
 
 #[cfg(test)]

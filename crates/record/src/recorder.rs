@@ -8,8 +8,6 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use host::process::Stat;
 use host::root::Root;
-use rustix::fs::{Access, access};
-use rustix::io::Errno;
 use rustix::param::page_size;
 use sys::usage::Usage;
 use trace::{Header, Mechanism, OverheadNs, Sees, TraceWriter};
@@ -19,7 +17,7 @@ use crate::error::{Error, while_};
 use crate::followed::Followed;
 use crate::overhead::{Calibration, Overhead, Round, Took, read_rounds};
 use crate::preload::Preload;
-use crate::privileges::{file_of, gives_rights, may_trace_them};
+use crate::privileges::{file_of, gives_rights, may_trace_them, program_of};
 use crate::ptrace;
 use crate::raw_call::Sink;
 use crate::recorded::Recorded;
@@ -222,20 +220,11 @@ impl Recorder {
 
     /// Whether a command can be run and recorded, as far as that can be known before.
     pub fn check(&self, command: &Command) -> Result<(), Error> {
-        let program = || command.get_program().to_string_lossy().into_owned();
-        let cannot = |error| Error::CannotRun { program: program(), error };
-        let missing = || Error::NoProgram { program: program() };
-        let file = file_of(command.get_program()).ok_or_else(missing)?;
-        if file.is_dir() {
-            return Err(Error::IsDirectory { program: program() });
-        }
-        access(&file, Access::EXEC_OK).map_err(|error| match error {
-            Errno::NOENT => missing(),
-            error => cannot(error.into()),
-        })?;
+        let file = program_of(command)?;
         let loses_rights = matches!(self.means, Means::Ptrace) && !may_trace_them();
         if loses_rights && gives_rights(&file) {
-            return Err(Error::Privileged { program: program() });
+            let program = command.get_program().to_string_lossy().into_owned();
+            return Err(Error::Privileged { program });
         }
         Ok(())
     }

@@ -4,14 +4,18 @@ use model::check::{Fit, Fits, Measured, Need, NeedFigure};
 
 use super::Subject;
 
-/// The answer for each program that was measured at the place.
-pub(super) fn of(subject: &Subject<'_>, measured: &[Measured]) -> Vec<Fit> {
+/// The answer for each program that was measured at the place. Who asks for quick syncs asks for what
+/// they keep: a place in memory is good enough for nobody.
+pub(super) fn of(subject: &Subject<'_>, measured: &[Measured], in_memory: bool) -> Vec<Fit> {
     let fit = |(at, measured): (usize, &Measured)| {
         let name = measured.of.program.as_ref()?;
         let program = subject.request.programs.iter().find(|program| program.name == *name)?;
         let needs: Vec<Fits> =
             program.needs.iter().map(|need| is_met(subject, measured, need)).collect();
-        let fits = needs.iter().copied().max().unwrap_or(Fits::NothingAsked);
+        let fits = match needs.iter().copied().max() {
+            Some(_) if in_memory => Fits::No,
+            fits => fits.unwrap_or(Fits::NothingAsked),
+        };
         Some(Fit { program: name.clone(), measured: at, fits, needs })
     };
     measured.iter().enumerate().filter_map(fit).collect()

@@ -44,11 +44,12 @@ impl Subject<'_> {
             .map(|(arm, (_, of))| measured::of(self, arm, of))
             .collect();
         let kinds = kinds::like(&measured, facts);
+        let in_memory = facts.kind == StorageKind::Memory;
         let mut found = PlaceCheck {
             place: facts.label.clone(),
-            in_memory: facts.kind == StorageKind::Memory,
+            in_memory,
             reads_at_most: reads_at_most(&measured),
-            fits: fits::of(self, &measured),
+            fits: fits::of(self, &measured, in_memory),
             measured,
             kinds,
             why: Vec::new(),

@@ -1,7 +1,7 @@
 //! From what was measured to the result.
 
 use std::path::Path;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use model::analysis::{Comparison, Verdict};
 use model::trial::{SCHEMA, TriedRow, TriedSyncs, TriedVariant, TryResult};
@@ -14,12 +14,17 @@ use super::recorded::RecordedRun;
 /// Syncs stand for a folder's time from this part of it on.
 const MOSTLY: f64 = 0.5;
 
+/// From this part of the time on it matters that storage was quicker once.
+const QUICKER_MIN: f64 = 0.02;
+
 /// What a result is made of beside what was measured.
 pub(crate) struct Context<'a> {
     pub(crate) began: Instant,
     pub(crate) trial: &'a Trial,
     pub(crate) variants: &'a [Variant],
     pub(crate) recorded: &'a RecordedRun,
+    /// How long it took as it is, next to the recorded run.
+    pub(crate) once: Duration,
     pub(crate) lacks: &'a Missing,
     /// What is not tried, and why.
     pub(crate) left_out: Vec<String>,
@@ -123,24 +128,23 @@ pub(crate) fn scratch_of<'a>(folder: &Path, recorded: &'a RecordedRun) -> Option
 }
 
 /// The most that moving its files can save. Storage may have been quicker in the run that was
-/// recorded than it was later: what a later run takes beyond that run may be files, too.
-fn bound(Context { recorded, trial, .. }: &Context<'_>, measured: &Measured) -> f64 {
-    let trace::Bill { bound, busy_ns, .. } = &recorded.bill;
-    let rest_ns = (1.0 - bound.share) * busy_ns.low as f64;
-    let now = measured.analysis.arms.first().filter(|_| trial.serving.is_none());
-    let now_ns = now.and_then(|now| now.typical_ns).filter(|ns| *ns > 0.0);
-    now_ns.map_or(bound.share, |now_ns| bound.share.max(1.0 - rest_ns / now_ns))
+/// recorded than it was later: by how much later runs took longer may all be of files.
+fn bound(Context { recorded, once, .. }: &Context<'_>, measured: &Measured) -> f64 {
+    let (share, once_ns) = (recorded.bill.bound.share, once.as_nanos() as f64);
+    let now_ns = measured.analysis.arms.first().and_then(|now| now.typical_ns);
+    let slower = now_ns.filter(|now_ns| *now_ns > once_ns);
+    slower.map_or(share, |now_ns| 1.0 - (1.0 - share) * once_ns / now_ns)
 }
 
 /// What explains a row, with the bound beside it.
 fn cause(variant: &Variant, recorded: &RecordedRun, bound: f64) -> String {
-    let share = percent(recorded.bill.bound.share);
-    let bound = percent(bound);
-    let quicker = if bound == share {
+    let share = recorded.bill.bound.share;
+    let quicker = if bound < share + QUICKER_MIN {
         String::new()
     } else {
-        format!(" (of the recorded run, which was quicker, {share})")
+        format!(" ({} of the recorded run, which was quicker)", percent(share))
     };
+    let bound = percent(bound);
     let syncs = recorded.found.syncs;
     let is_most = syncs.calls > 0 && syncs.share >= MOSTLY * recorded.bill.bound.share;
     let count = counted(syncs.calls, "sync");

@@ -89,6 +89,7 @@ fn tried(
     lacks: &Missing,
 ) -> anyhow::Result<TryResult> {
     let mut trial = trial_of(args, folder, stop, grounds)?;
+    record::program_of(&trial.command())?;
     output::note("running it once to see what it changes");
     let (took, failed) = trial.survey(grounds.work())?;
     if let Some(how) = failed {
@@ -109,6 +110,7 @@ fn tried(
     let measured = measured::measure(args, &trial, &variants, &recorded, grounds, stop, &plan)?;
     let context = found::Context {
         began,
+        once: took,
         trial: &trial,
         variants: &variants,
         recorded: &recorded,

@@ -110,6 +110,7 @@ const SUBTRACT: u8 = 0x10;
 const AND: u8 = 0x50;
 const SHIFT_LEFT: u8 = 0x60;
 const SHIFT_RIGHT: u8 = 0x70;
+const SHIFT_RIGHT_SIGNED: u8 = 0xc0;
 const MOVE: u8 = 0xb0;
 const ATOMIC: u8 = 0xc3;
 /// `src_reg` of a constant that is a map's descriptor, or the address of its value.
@@ -169,6 +170,11 @@ impl Assembler {
 
     pub(super) fn shift_right(&mut self, to: Register, bits: i32) {
         self.push(ARITHMETIC | SHIFT_RIGHT, to as u8, 0, 0, bits);
+    }
+
+    /// The highest bit stays.
+    pub(super) fn shift_right_signed(&mut self, to: Register, bits: i32) {
+        self.push(ARITHMETIC | SHIFT_RIGHT_SIGNED, to as u8, 0, 0, bits);
     }
 
     pub(super) fn load(&mut self, width: Width, to: Register, from: Register, offset: i16) {
@@ -271,6 +277,7 @@ mod tests {
         a.store(Width::Two, R1, 2, R6);
         a.call(Helper::KtimeGetNs);
         a.subtract_register(R0, R6);
+        a.shift_right_signed(R0, 32);
         a.add_atomically(Width::Four, R1, 4, R0);
         a.add_atomically(Width::Eight, R1, 0, R0);
         a.leave();
@@ -285,6 +292,7 @@ mod tests {
             [0x6b, 0x61, 2, 0, 0, 0, 0, 0],
             [0x85, 0, 0, 0, 5, 0, 0, 0],
             [0x1f, 0x60, 0, 0, 0, 0, 0, 0],
+            [0xc7, 0x00, 0, 0, 32, 0, 0, 0],
             [0xc3, 0x01, 4, 0, 0, 0, 0, 0],
             [0xdb, 0x01, 0, 0, 0, 0, 0, 0],
             [0xb7, 0, 0, 0, 0, 0, 0, 0],

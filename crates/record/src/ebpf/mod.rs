@@ -264,8 +264,8 @@ fn may_be_used() -> Result<(), String> {
     const PERFMON: u32 = 38;
     const BPF: u32 = 39;
     const KERNELS_OWN_PROCESSES: &str = "pid:[4026531836]";
-    if !cfg!(target_arch = "x86_64") {
-        return Err("its programs are written for x86-64".to_owned());
+    if !cfg!(any(target_arch = "x86_64", target_arch = "aarch64")) {
+        return Err("its programs are written for x86-64 and aarch64".to_owned());
     }
     let may_load = has_capability(BPF) && has_capability(PERFMON);
     if !has_capability(SYS_ADMIN) && !may_load {
@@ -280,21 +280,9 @@ fn may_be_used() -> Result<(), String> {
 
 fn places(btf: &Btf) -> Option<Places> {
     let task = |member| btf.member("task_struct", member);
-    let register = |name| btf.member("pt_regs", name);
     let sum = task("se")? + btf.member("sched_entity", "sum_exec_runtime")?;
     Some(Places {
-        // As the kernel is called on x86-64.
-        registers: Registers {
-            number: register("orig_ax")?,
-            arguments: [
-                register("di")?,
-                register("si")?,
-                register("dx")?,
-                register("r10")?,
-                register("r8")?,
-                register("r9")?,
-            ],
-        },
+        registers: Registers::find(btf)?,
         thread: task("pid")?,
         process: task("tgid")?,
         files: task("files")?,

@@ -58,7 +58,7 @@ fn leave(maps: &Maps, places: &Places) -> Option<Vec<Instruction>> {
     let mut w = Writer::new(maps);
     w.a.load(Eight, R6, R1, 0);
     w.a.load(Eight, R8, R1, 8);
-    w.a.load(Eight, R1, R6, registers.number);
+    registers.load_number(&mut w.a, R1, R6);
     w.wanted();
     w.a.copy(R9, R1);
     w.current_followed();
@@ -72,7 +72,7 @@ fn leave(maps: &Maps, places: &Places) -> Option<Vec<Instruction>> {
     w.a.jump_if(R9, Test::Bits, shared::LARGE as i32, large);
     w.reserve(to::SMALL_BYTES);
     head(&mut w, registers, 4);
-    w.a.load(Eight, R1, R6, registers.number);
+    registers.load_number(&mut w.a, R1, R6);
     w.a.store(Four, R0, to::NUMBER, R1);
     w.submit(R0);
     w.a.jump(w.out);
@@ -114,7 +114,7 @@ fn leave_large(w: &mut Writer<'_>, registers: &Registers) {
     w.scratch(0);
     head(w, registers, 6);
     let a = &mut w.a;
-    a.load(Eight, R1, R6, registers.number);
+    registers.load_number(a, R1, R6);
     // The bit is free in every number of the table.
     a.add(R1, to::LARGE as i32);
     a.store(Four, R0, to::NUMBER, R1);
@@ -133,10 +133,14 @@ fn leave_large(w: &mut Writer<'_>, registers: &Registers) {
 /// R1 becomes the address of the argument whose index, plus 1, is in R9 at these bits.
 fn argument(w: &mut Writer<'_>, shift: i32, none: Label) {
     let a = &mut w.a;
+    let some = a.label();
     a.copy(R1, R9);
     a.shift_right(R1, shift);
     a.and(R1, shared::INDEX_MASK);
-    a.jump_if(R1, Test::Equal, 0, none);
+    // Before Linux 6.3 the verifier does not see that what is not 0 is at least 1.
+    a.jump_if(R1, Test::Above, 0, some);
+    a.jump(none);
+    a.place(some);
     a.add(R1, -1);
     a.shift_left(R1, 3);
     a.add_register(R1, R6);
@@ -320,7 +324,11 @@ mod tests {
             lost: 106,
         };
         let places = Places {
-            registers: Registers { number: 1008, arguments: [1016, 1024, 1032, 1040, 1048, 1056] },
+            registers: Registers {
+                number: 1008,
+                number_width: Eight,
+                arguments: [1016, 1024, 1032, 1040, 1048, 1056],
+            },
             thread: 2000,
             process: 2004,
             files: 2008,

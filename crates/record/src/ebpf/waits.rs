@@ -30,7 +30,7 @@ pub(super) fn waking(maps: &Maps, places: &Places) -> Option<Vec<Instruction>> {
     a.copy(R7, R0);
     a.copy(R1, R0);
     a.call(RegistersOf);
-    a.load(Eight, R9, R0, places.registers.number);
+    places.registers.load_number(a, R9, R0);
     a.load(Four, R7, R7, places.thread);
     is_ready(&mut w, places);
     let a = &mut w.a;

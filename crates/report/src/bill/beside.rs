@@ -16,7 +16,7 @@ pub(super) fn all(bill: &Bill, full: bool, width: Width) -> String {
     let bold = Style::new().bold();
     let notes = [
         unseen(bill).map(|text| ("Unseen", text)),
-        recorder(bill).map(|text| ("Overhead", text)),
+        recorder(bill).map(|text| ("Cost", text)),
         beside(bill).map(|text| ("Also", text)),
         container(bill).map(|text| ("Paths", text)),
         broken(bill).map(|text| ("Broken", text)),

@@ -63,7 +63,7 @@ fn why(place: &PlaceCheck, fit: &Fit, program: &Program) -> String {
         text += ". Undecided so far: measure for longer (--budget)";
     }
     if place.in_memory {
-        text += ". In memory, a sync keeps nothing";
+        text += ". But a sync keeps nothing in memory: a reboot takes all data";
     }
     text
 }

@@ -4,6 +4,7 @@ mod crates_io;
 mod devices;
 mod files;
 mod installed;
+mod kernels;
 mod linters;
 mod reproducible;
 mod root;
@@ -29,6 +30,8 @@ const CHECKS: &[(&str, Check)] = &[
     ("hidden", starts::without_pressure_and_types),
     ("image", files::image),
     ("aarch64", starts::on_aarch64),
+    ("kernel", |release| kernels::boots(release, &TARGETS[0])),
+    ("aarch64-kernel", |release| kernels::boots(release, &TARGETS[1])),
     ("reproducible", reproducible::check),
     ("crates.io", crates_io::check),
 ];

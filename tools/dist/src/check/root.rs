@@ -108,7 +108,7 @@ impl Root {
 }
 
 /// From where this machine has its packages.
-fn mirror() -> Option<String> {
+pub(super) fn mirror() -> Option<String> {
     let mut list = Command::new("apt-get");
     let text = process::output(list.args(["indextargets", "--format", "$(REPO_URI)"])).ok()?;
     text.lines().find(|uri| uri.ends_with("/debian/")).map(str::to_owned)

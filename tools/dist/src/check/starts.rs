@@ -109,7 +109,7 @@ fn busybox(release: &Release) -> Result<Result<Root, String>> {
 }
 
 /// The program of a tarball, as a user unpacks it.
-fn unpacked(release: &Release, target: &Target) -> Result<(tempfile::TempDir, PathBuf)> {
+pub(super) fn unpacked(release: &Release, target: &Target) -> Result<(tempfile::TempDir, PathBuf)> {
     let folder = tempfile::tempdir_in(&release.out)?;
     let mut tar = Command::new("tar");
     tar.arg("--extract").arg("--file").arg(release.tarball(target)).arg("-C").arg(folder.path());
