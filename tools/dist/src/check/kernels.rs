@@ -57,7 +57,7 @@ pub(super) fn boots(release: &Release, target: &Target) -> Result<Outcome> {
             return Ok(Outcome::Skipped(why));
         }
     }
-    let debian = match packages(release, target)? {
+    let debian = match packages(release, target) {
         Ok(debian) => debian,
         Err(why) => return Ok(Outcome::Skipped(why)),
     };
@@ -81,13 +81,13 @@ pub(super) fn boots(release: &Release, target: &Target) -> Result<Outcome> {
 }
 
 /// A kernel and busybox, once for each target.
-fn packages(release: &Release, target: &Target) -> Result<Result<PathBuf, String>> {
+fn packages(release: &Release, target: &Target) -> Result<PathBuf, String> {
     let packed = release.file(&format!("kernel-{}.tar", target.short));
     if packed.exists() {
-        return Ok(Ok(packed));
+        return Ok(packed);
     }
     let Some(mirror) = mirror() else {
-        return Ok(Err("apt-get knows no mirror of Debian".to_owned()));
+        return Err("apt-get knows no mirror of Debian".to_owned());
     };
     let mut make = Command::new("mmdebstrap");
     make.args(["--quiet", "--variant=extract", &format!("--architectures={}", target.short)]);
@@ -95,9 +95,9 @@ fn packages(release: &Release, target: &Target) -> Result<Result<PathBuf, String
     make.arg(SUITE).arg(&packed).arg(format!("deb {mirror} {SUITE} main"));
     if let Err(error) = process::output(&mut make) {
         let _ = fs::remove_file(&packed);
-        return Ok(Err(format!("its kernel could not be had: {error}")));
+        return Err(format!("its kernel could not be had: {error}"));
     }
-    Ok(Ok(packed))
+    Ok(packed)
 }
 
 fn only_file(folder: &Path) -> Result<PathBuf> {
