@@ -18,7 +18,13 @@ const KEY: &str = "IOTOLL_MINISIGN_KEY";
 /// The files that were made.
 pub(crate) fn files(release: &Release) -> Vec<PathBuf> {
     let of_target = |target| {
-        [release.tarball(target), release.deb(target), release.rpm(target), release.image(target)]
+        [
+            release.tarball(target),
+            release.deb(target),
+            release.deb_with_mpi(target),
+            release.rpm(target),
+            release.image(target),
+        ]
     };
     let files = TARGETS.iter().flat_map(of_target).chain([release.sbom()]);
     files.filter(|file| file.is_file()).collect()
