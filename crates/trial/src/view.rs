@@ -148,8 +148,11 @@ fn arranged(arrangement: &Arrangement) -> Result<Rights, String> {
     // Before anything is covered or read-only.
     let mut trees = Vec::new();
     for stand_in in &arrangement.stand_ins {
-        let tree =
-            copy_of(&stand_in.from).map_err(named("copying the mount of", &stand_in.from))?;
+        let tree = match copy_of(&stand_in.from) {
+            // Somebody removed what was not copied.
+            Err(error) if stand_in.read_only && error.kind() == io::ErrorKind::NotFound => continue,
+            tree => tree.map_err(named("copying the mount of", &stand_in.from))?,
+        };
         if stand_in.read_only {
             make_read_only(tree.as_fd()).map_err(named("protecting", &stand_in.from))?;
         }

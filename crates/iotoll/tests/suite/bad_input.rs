@@ -111,7 +111,7 @@ fn a_plan_file_that_is_missing_or_no_text() {
 fn too_many_arms() {
     let records = (1..=200).map(|n| n.to_string()).collect::<Vec<_>>().join(",");
     let set = format!("log.record={records}");
-    assert_fails(&run(["compare", "ram=/dev/shm", "--set", &set]), 2, &["arms", "256"]);
+    assert_fails(&run(["compare", "ram=/dev/shm", "--set", &set]), 2, &["combinations", "256"]);
 }
 
 #[test]
