@@ -1,5 +1,7 @@
 //! The copies on which the runs of all variants take place.
 
+use std::path::Path;
+
 use crate::copies::{Chosen, Copies};
 use crate::variant::Variant;
 use crate::view::StandIn;
@@ -34,6 +36,12 @@ impl Ground {
             }
             _ => self.disk.stand_ins(),
         }
+    }
+
+    /// Whether a folder is in memory whole: others' files in it may be too large, or be gone.
+    pub(crate) fn has_in_ram(&self, folder: &Path) -> bool {
+        let copies = self.ram.iter().chain([&self.only_read]);
+        copies.filter_map(|copies| copies.path_of(folder)).any(|copy| copy.exists())
     }
 
     /// Those that runs change.

@@ -194,6 +194,13 @@ impl Trial {
             }
             match self.ground(&whole, in_ram) {
                 Ok(ground) => {
+                    variants.retain(|variant| {
+                        let lacking = variant.folder().filter(|folder| !ground.has_in_ram(folder));
+                        notes.extend(lacking.iter().map(|folder| {
+                            format!("{} in ram, because it could not be copied", folder.display())
+                        }));
+                        lacking.is_none()
+                    });
                     self.ground = Some(Rc::new(RefCell::new(ground)));
                     return Ok(notes);
                 }
