@@ -128,7 +128,7 @@ pub enum WorkDirError {
     /// Mounted read-only, or turned so after an error of the device.
     #[error(
         "{0}: the file system is mounted read-only; remount it for writing, or pass a directory \
-         on another"
+         on another. If it took files before, see the kernel log (dmesg)"
     )]
     ReadOnly(PlaceName),
     /// No block left, not even for the folder.
