@@ -39,7 +39,7 @@ for by in ebpf ptrace; do
     iotoll show /tmp/$by.trace --json - | tr -d ' \\n' > /tmp/$by.json
     echo \"recorded by $by: $(grep -o '\"kind\":\"write\",\"calls\":[0-9]*' /tmp/$by.json)\"
 done
-iotoll compare --budget 10s --study log disk=/srv shm=/dev/shm
+iotoll compare --quiet --budget 10s --study log disk=/srv shm=/dev/shm
 poweroff -f
 ";
 
