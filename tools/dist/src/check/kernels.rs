@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 use anyhow::{Context as _, Result, ensure};
 use xtask::process;
 
-use super::root::mirror;
+use super::root::packed;
 use super::starts::unpacked;
 use crate::install_tools;
 use crate::release::{Release, Target};
@@ -50,9 +50,7 @@ pub(super) fn boots(release: &Release, target: &Target) -> Result<Outcome> {
     }
     let package = if target.short == "amd64" { "qemu-system-x86" } else { "qemu-system-arm" };
     let emulator = format!("qemu-system-{}", target.machine);
-    for (name, package) in
-        [(&*emulator, package), ("mmdebstrap", "mmdebstrap"), ("cpio", "cpio"), ("gzip", "gzip")]
-    {
+    for (name, package) in [(&*emulator, package), ("cpio", "cpio"), ("gzip", "gzip")] {
         if let Err(why) = install_tools::program(name, package) {
             return Ok(Outcome::Skipped(why));
         }
@@ -80,24 +78,12 @@ pub(super) fn boots(release: &Release, target: &Target) -> Result<Outcome> {
     Ok(Outcome::Passed(format!("{seen}; eBPF and ptrace count {WRITES} writes, on {name}")))
 }
 
-/// A kernel and busybox, once for each target.
+/// A kernel and busybox.
 fn packages(release: &Release, target: &Target) -> Result<PathBuf, String> {
-    let packed = release.file(&format!("kernel-{}.tar", target.short));
-    if packed.exists() {
-        return Ok(packed);
-    }
-    let Some(mirror) = mirror() else {
-        return Err("apt-get knows no mirror of Debian".to_owned());
-    };
-    let mut make = Command::new("mmdebstrap");
-    make.args(["--quiet", "--variant=extract", &format!("--architectures={}", target.short)]);
-    make.arg(format!("--include=linux-image-{},busybox-static", target.short));
-    make.arg(SUITE).arg(&packed).arg(format!("deb {mirror} {SUITE} main"));
-    if let Err(error) = process::output(&mut make) {
-        let _ = fs::remove_file(&packed);
-        return Err(format!("its kernel could not be had: {error}"));
-    }
-    Ok(packed)
+    let architecture = format!("--architectures={}", target.short);
+    let include = format!("--include=linux-image-{},busybox-static", target.short);
+    let options = ["--variant=extract", &architecture, &include];
+    packed(release, &format!("kernel-{}", target.short), SUITE, &options)
 }
 
 fn only_file(folder: &Path) -> Result<PathBuf> {

@@ -48,22 +48,10 @@ impl Root {
         if !install_tools::is_root() {
             return Ok(Err("making a root tree needs root".to_owned()));
         }
-        if let Err(why) = install_tools::program("mmdebstrap", "mmdebstrap") {
-            return Ok(Err(why));
-        }
-        let packed = release.file(&format!("debian-{suite}.tar"));
-        if !packed.exists() {
-            let Some(mirror) = mirror() else {
-                return Ok(Err("apt-get knows no mirror of Debian".to_owned()));
-            };
-            let mut make = Command::new("mmdebstrap");
-            make.args(["--quiet", "--variant=apt", suite]).arg(&packed);
-            make.arg(format!("deb {mirror} {suite} main"));
-            if let Err(error) = process::output(&mut make) {
-                let _ = fs::remove_file(&packed);
-                return Ok(Err(format!("{suite} could not be had: {error}")));
-            }
-        }
+        let packed = match packed(release, &format!("debian-{suite}"), suite, &["--variant=apt"]) {
+            Ok(packed) => packed,
+            Err(why) => return Ok(Err(why)),
+        };
         let root = Self::empty(release)?;
         let mut unpack = Command::new("tar");
         unpack.arg("--extract").arg("--file").arg(packed).arg("-C").arg(&root.folder);
@@ -107,8 +95,31 @@ impl Root {
     }
 }
 
+/// A tree of Debian that mmdebstrap makes with these options, packed once, or why there is none.
+pub(super) fn packed(
+    release: &Release,
+    name: &str,
+    suite: &str,
+    options: &[&str],
+) -> Result<PathBuf, String> {
+    install_tools::program("mmdebstrap", "mmdebstrap")?;
+    let packed = release.file(&format!("{name}.tar"));
+    if packed.exists() {
+        return Ok(packed);
+    }
+    let mirror = mirror().ok_or("apt-get knows no mirror of Debian")?;
+    let mut make = Command::new("mmdebstrap");
+    make.arg("--quiet").args(options).arg(suite).arg(&packed);
+    make.arg(format!("deb {mirror} {suite} main"));
+    if let Err(error) = process::output(&mut make) {
+        let _ = fs::remove_file(&packed);
+        return Err(format!("{name} could not be had: {error}"));
+    }
+    Ok(packed)
+}
+
 /// From where this machine has its packages.
-pub(super) fn mirror() -> Option<String> {
+fn mirror() -> Option<String> {
     let mut list = Command::new("apt-get");
     let text = process::output(list.args(["indextargets", "--format", "$(REPO_URI)"])).ok()?;
     text.lines().find(|uri| uri.ends_with("/debian/")).map(str::to_owned)
