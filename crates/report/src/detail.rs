@@ -6,7 +6,7 @@ use anstyle::Style;
 use model::analysis::{Analysis, Comparison, Verdict};
 use model::arm::Axis;
 use model::run::Run;
-use units::{percent, time};
+use units::percent;
 
 use crate::subject::Subject;
 use crate::text::{Width, heading, paragraph};
@@ -96,11 +96,7 @@ fn risks(run: &Run, width: Width) -> String {
 }
 
 fn small_print(Subject { run, analysis }: Subject, width: Width) -> String {
-    let mut text = format!(
-        "Times include the cost of timing an operation, {} here (clock: {}).",
-        time(run.floor.record_ns),
-        run.floor.clock
-    );
+    let mut text = place::timing_sentence(&run.floor);
     if let Some(first) = analysis.comparisons.first() {
         let _ = write!(
             text,

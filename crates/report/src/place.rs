@@ -50,6 +50,22 @@ pub(crate) fn first_touch_sentence(floor: &Floor) -> Option<String> {
     ))
 }
 
+/// What timing costs and with which clock, which on aarch64 may be a coarse one.
+pub(crate) fn timing_sentence(floor: &Floor) -> String {
+    /// Shorter ticks do not show in any time that is printed.
+    const COARSE_NS: f64 = 2.0;
+    let ticks = if floor.tick_ns < COARSE_NS {
+        String::new()
+    } else {
+        format!(", in ticks of {}", time(floor.tick_ns))
+    };
+    format!(
+        "Times include the cost of timing an operation, {} here (clock: {}{ticks}).",
+        time(floor.record_ns),
+        floor.clock
+    )
+}
+
 /// `Linux 6.18.4, 2 processors (Intel Xeon), 25.3 GB of RAM`.
 pub(crate) fn machine_facts(machine: &Machine) -> String {
     let Machine { kernel, cpu, cpus, memory_bytes, memory_limit_bytes, .. } = machine;
@@ -121,5 +137,16 @@ mod tests {
         let text = told(12_500.0);
         assert!(text.contains("a page of memory takes 12.5 µs on first use"), "{text}");
         assert_eq!(first_touch(&Floor::default(), 200), "");
+    }
+
+    #[test]
+    fn only_a_coarse_clock_has_its_ticks_told() {
+        let told = |clock: &str, tick_ns| {
+            let floor = Floor { clock: clock.to_owned(), tick_ns, ..Floor::default() };
+            timing_sentence(&Floor { record_ns: 20.0, ..floor })
+        };
+        assert!(told("tsc", 0.4).ends_with("(clock: tsc)."), "{}", told("tsc", 0.4));
+        let coarse = told("cycle counter", 40.0);
+        assert!(coarse.ends_with("(clock: cycle counter, in ticks of 40.0 ns)."), "{coarse}");
     }
 }

@@ -1,7 +1,7 @@
 //! What a run ran on, what disturbed it, and how to have it again.
 
 use model::run::Run;
-use units::{exact_duration, percent, time};
+use units::{exact_duration, percent};
 
 use super::command;
 use super::markup::{Markup, classed, el};
@@ -40,11 +40,7 @@ pub(super) fn machine_and_places(run: &Run) -> Markup {
     });
     let doubts: Vec<String> = changes.chain(unknown).collect();
     let risks: Vec<String> = run.places.iter().skip(1).flat_map(risk::risks).collect();
-    let floor = format!(
-        "Times include the cost of timing an operation, {} here (clock: {}).",
-        time(run.floor.record_ns),
-        run.floor.clock
-    );
+    let floor = place::timing_sentence(&run.floor);
     let touch = place::first_touch_sentence(&run.floor).map(|text| format!("Here {text}."));
     let gentle = run.plan.gentle.then(|| manners::GENTLE.to_owned());
     let unread =
