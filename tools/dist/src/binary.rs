@@ -53,8 +53,10 @@ pub(crate) fn build_with_mpi(
     release: &Release,
     target: &Target,
 ) -> Result<Result<PathBuf, String>> {
-    for (name, package) in [("mpicc", "libopenmpi-dev"), ("dpkg-shlibdeps", "dpkg-dev")] {
-        if let Err(why) = install_tools::program(name, package) {
+    let needed =
+        [("mpicc", "libopenmpi-dev"), ("libclang", "libclang-dev"), ("dpkg-shlibdeps", "dpkg-dev")];
+    for (name, package) in needed {
+        if let Err(why) = install_tools::part(name, package) {
             return Ok(Err(why));
         }
     }
@@ -71,6 +73,29 @@ pub(crate) fn build_with_mpi(
     let program = folder.join(target.triple).join("dist/iotoll");
     ensure!(program.is_file(), "cargo made no {}", program.display());
     Ok(Ok(program))
+}
+
+/// Runs the tests within these crates for a target, emulated where it is not this machine, and
+/// returns what they print; or says why that is not possible here.
+pub(crate) fn test(
+    target: &Target,
+    crates: &[&str],
+    folder: &Path,
+) -> Result<Result<String, String>> {
+    let rustc = match rustc_for(target) {
+        Ok(rustc) => rustc,
+        Err(why) => return Ok(Err(why)),
+    };
+    let mut cargo = process::cargo(&["test", "--locked", "--lib", "--no-fail-fast"]);
+    cargo.args(crates.iter().flat_map(|name| ["--package", name]));
+    cargo.args(["--target", target.triple, "--target-dir"]).arg(folder);
+    cargo.env("RUSTC", rustc).env("RUSTFLAGS", "-C target-feature=+crt-static");
+    if !target.is_native() {
+        cross_compiler(&mut cargo, target);
+        let triple = target.triple.replace('-', "_").to_uppercase();
+        cargo.env(format!("CARGO_TARGET_{triple}_RUNNER"), format!("qemu-{}", target.machine));
+    }
+    process::output_alone(&mut cargo).map(Ok)
 }
 
 /// All that is in the program besides its sources. Paths of this machine are not.

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context as _, Result};
+use xtask::packages::is_installed;
 use xtask::process;
 
 /// Where cargo's tools are installed, for this checkout alone.
@@ -39,6 +40,16 @@ pub(crate) fn program(name: &str, package: &str) -> Result<PathBuf, String> {
     }
     apt_get(package);
     process::find_program(name)
+        .ok_or_else(|| format!("no {name}; to have it: apt-get install {package}"))
+}
+
+/// The same for what the tests need as well, which may be a part of a program.
+pub(crate) fn part(name: &str, package: &str) -> Result<(), String> {
+    if !is_installed(name) {
+        apt_get(package);
+    }
+    is_installed(name)
+        .then_some(())
         .ok_or_else(|| format!("no {name}; to have it: apt-get install {package}"))
 }
 

@@ -2,6 +2,7 @@
 
 mod crates_io;
 mod devices;
+mod emulated;
 mod files;
 mod installed;
 mod kernels;
@@ -29,7 +30,8 @@ const CHECKS: &[(&str, Check)] = &[
     ("busybox", starts::on_busybox),
     ("hidden", starts::without_pressure_and_types),
     ("image", files::image),
-    ("aarch64", starts::on_aarch64),
+    ("aarch64", emulated::starts),
+    ("aarch64-tests", emulated::tests),
     ("kernel", |release| kernels::boots(release, &TARGETS[0])),
     ("aarch64-kernel", |release| kernels::boots(release, &TARGETS[1])),
     ("reproducible", reproducible::check),

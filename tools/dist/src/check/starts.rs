@@ -11,7 +11,7 @@ use xtask::process;
 use super::native;
 use super::root::Root;
 use crate::install_tools;
-use crate::release::{Release, TARGETS, Target};
+use crate::release::{Release, Target};
 use crate::steps::Outcome;
 
 /// How long it may take until it has told its version.
@@ -71,23 +71,6 @@ if test -d \"$1/sys/kernel/btf\"; then mount -t tmpfs tmpfs \"$1/sys/kernel/btf\
     let names_it = recorded.contains("the kernel does not describe its types (BTF)");
     ensure!(names_it, "recording does not say why eBPF is not used: {recorded}");
     Ok(Outcome::Passed(format!("{seen}; record does without eBPF, and says why")))
-}
-
-/// As far as an emulator can show.
-pub(super) fn on_aarch64(release: &Release) -> Result<Outcome> {
-    let target = &TARGETS[1];
-    if !release.tarball(target).exists() {
-        return Ok(Outcome::Skipped("there is no program for aarch64".to_owned()));
-    }
-    if let Err(why) = install_tools::program("qemu-aarch64", "qemu-user") {
-        return Ok(Outcome::Skipped(why));
-    }
-    let (folder, program) = unpacked(release, target)?;
-    let version = process::output(target.command(&program).arg("--version"))?;
-    ensure!(version.contains("aarch64"), "it is another build: {version}");
-    let places = process::output(target.command(&program).arg("places").arg(folder.path()))?;
-    ensure!(places.contains("mounted"), "it does not know its places: {places}");
-    Ok(Outcome::Passed(format!("{} under qemu-user", version.trim())))
 }
 
 fn busybox(release: &Release) -> Result<Result<Root, String>> {
