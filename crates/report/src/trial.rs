@@ -157,6 +157,12 @@ fn nothing(result: &TryResult) -> String {
     if rest >= 0.5 && result.bound_complete {
         return format!("nothing: {} of its time is not files.", percent(rest));
     }
+    let mut rows = result.rows.iter();
+    // Nothing is known of how runs vary, so the times say nothing yet, however far apart.
+    let too_few = rows.find(|row| row.verdict == Some(Verdict::Unclear) && row.ratio_low.is_none());
+    if let Some(why) = too_few.and_then(|row| row.why.as_deref()) {
+        return format!("nothing yet: {why}.");
+    }
     "nothing: moving its files saves nothing that is sure.".to_owned()
 }
 
@@ -247,6 +253,22 @@ mod tests {
         result.rows.remove(1);
         let screen = anstream::adapter::strip_str(&report(&result, false, 100)).to_string();
         assert!(screen.contains("DO         nothing: 94% of its time is not files."), "{screen}");
+    }
+
+    #[test]
+    fn what_too_few_rounds_do_not_decide_is_not_called_unsure() {
+        let mut result = result();
+        result.bound = 0.99;
+        result.advice.clear();
+        let why = "the budget ended after 1 of the 5 stretches that a verdict takes";
+        result.rows[1].verdict = Some(Verdict::Unclear);
+        let say = |result: &TryResult| {
+            anstream::adapter::strip_str(&report(result, false, 120)).to_string()
+        };
+        assert!(say(&result).contains("saves nothing that is sure"), "{}", say(&result));
+        (result.rows[1].ratio_low, result.rows[1].why) = (None, Some(why.to_owned()));
+        let screen = say(&result);
+        assert!(screen.contains(&format!("DO         nothing yet: {why}.")), "{screen}");
     }
 
     #[test]
