@@ -60,6 +60,8 @@ pub(crate) struct Overlay {
     pub(crate) upper: PathBuf,
     /// The kernel's own.
     work: PathBuf,
+    /// When names in the folder were last made or removed: seconds and nanoseconds.
+    pub(crate) modified: (i64, i64),
 }
 
 impl Overlay {
@@ -96,12 +98,12 @@ pub(crate) fn overlays(work: &WorkDir, folder: &Path) -> Result<Vec<Overlay>, Er
     let overlay = |(number, lower): (usize, PathBuf)| {
         let upper = work.subdir(&format!("upper-{number}"))?.path().to_owned();
         let work = work.subdir(&format!("work-{number}"))?.path().to_owned();
-        match look_alike(&upper, &lower) {
+        let facts = match look_alike(&upper, &lower) {
             // Others make and remove folders meanwhile.
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             alike => alike.at("preparing an overlay for", &lower)?,
-        }
-        Ok(Some(Overlay { lower, upper, work }))
+        };
+        Ok(Some(Overlay { lower, upper, work, modified: modified(&facts) }))
     };
     points.into_iter().enumerate().filter_map(|point| overlay(point).transpose()).collect()
 }
@@ -113,14 +115,20 @@ fn in_order(mut points: Vec<PathBuf>, work: &Path) -> Vec<PathBuf> {
     points
 }
 
-/// An overlay's folder has the attributes of the upper one.
-fn look_alike(upper: &Path, lower: &Path) -> io::Result<()> {
+/// An overlay's folder has the attributes of the upper one; returns those of the lower one.
+fn look_alike(upper: &Path, lower: &Path) -> io::Result<fs::Metadata> {
     let facts = fs::metadata(lower)?;
     if rustix::process::geteuid().is_root() {
         std::os::unix::fs::chown(upper, Some(facts.uid()), Some(facts.gid()))?;
     }
     fs::set_permissions(upper, Permissions::from_mode(facts.mode() & 0o7777))?;
-    Ok(utimensat(CWD, upper, &times(&facts), AtFlags::SYMLINK_NOFOLLOW)?)
+    utimensat(CWD, upper, &times(&facts), AtFlags::SYMLINK_NOFOLLOW)?;
+    Ok(facts)
+}
+
+/// When something was last changed: seconds and nanoseconds.
+pub(crate) fn modified(facts: &fs::Metadata) -> (i64, i64) {
+    (facts.mtime(), facts.mtime_nsec())
 }
 
 /// When something was last read and changed.
@@ -211,6 +219,7 @@ mod tests {
     #![allow(clippy::unwrap_used)]
 
     use super::*;
+    use crate::survey::Survey;
 
     #[test]
     fn a_folder_with_a_mount_in_it_is_divided() {
@@ -223,6 +232,30 @@ mod tests {
         let mut found = BTreeSet::new();
         divide(top, &BTreeSet::from([mounted.as_path()]), usize::MAX, &mut found);
         assert_eq!(found, ["a/b", "e"].map(|path| top.join(path)).into());
+    }
+
+    #[test]
+    fn what_others_change_beside_the_command_is_not_its_change() {
+        let top = tempfile::tempdir().unwrap();
+        let [lower, upper] = ["lower", "upper"].map(|name| top.path().join(name));
+        fs::create_dir(&lower).unwrap();
+        fs::create_dir(&upper).unwrap();
+        let facts = look_alike(&upper, &lower).unwrap();
+        let overlay = Overlay {
+            lower: lower.clone(),
+            upper: upper.clone(),
+            work: PathBuf::new(),
+            modified: modified(&facts),
+        };
+        let changed = || Survey::of(std::slice::from_ref(&overlay)).unwrap().folders;
+        // As of one that others change a while later.
+        let later = Timespec { tv_sec: facts.mtime() + 10, tv_nsec: 0 };
+        let at = Timestamps { last_access: later, last_modification: later };
+        utimensat(CWD, &lower, &at, AtFlags::empty()).unwrap();
+        assert!(changed().is_empty(), "{:?}", changed());
+        // As of a command that makes a file and removes it.
+        utimensat(CWD, &upper, &at, AtFlags::empty()).unwrap();
+        assert_eq!(changed(), [lower].into());
     }
 
     #[test]

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::lgetxattr;
 
 use crate::error::{At as _, Error};
-use crate::overlays::Overlay;
+use crate::overlays::{Overlay, modified};
 
 /// Marks of a folder that hides the one below: root's, and a user's.
 const OPAQUE: [&CStr; 2] = [c"trusted.overlay.opaque", c"user.overlay.opaque"];
@@ -47,11 +47,14 @@ impl Survey {
     /// Reads what overlays kept.
     pub(crate) fn of(overlays: &[Overlay]) -> Result<Self, Error> {
         let mut survey = Self::default();
-        for Overlay { lower, upper, .. } in overlays {
+        for Overlay { lower, upper, modified, .. } in overlays {
             // Others may have removed it; the overlay does not show that.
-            let Ok(before) = fs::metadata(lower) else { continue };
+            if !lower.is_dir() {
+                continue;
+            }
             let after = fs::metadata(upper).at("looking at", upper)?;
-            survey.folder(&before, &after, lower);
+            // Others may have changed it since, so what is there now does not count.
+            survey.folder(*modified, &after, lower);
             survey.walk(upper, lower)?;
         }
         Ok(survey)
@@ -59,9 +62,8 @@ impl Survey {
 
     /// The kernel gives a folder that it copies its old time, and names that are made or removed in it
     /// change that.
-    fn folder(&mut self, before: &Metadata, after: &Metadata, path: &Path) {
-        let time = |facts: &Metadata| (facts.mtime(), facts.mtime_nsec());
-        if time(before) != time(after) {
+    fn folder(&mut self, before: (i64, i64), after: &Metadata, path: &Path) {
+        if before != modified(after) {
             self.folders.insert(path.to_owned());
         }
     }
@@ -77,7 +79,7 @@ impl Survey {
                 _ if is_removed => ChangeKind::Removed,
                 None => ChangeKind::Made,
                 Some(before) if after.is_dir() && before.is_dir() && !is_opaque(&kept) => {
-                    self.folder(before, &after, &path);
+                    self.folder(modified(before), &after, &path);
                     self.walk(&kept, &path)?;
                     continue;
                 }
