@@ -28,10 +28,16 @@ pub(super) fn check(release: &Release) -> Result<Outcome> {
     make.env_remove("CARGO_MANIFEST_DIR").env("CARGO_TARGET_DIR", checkout.join("target"));
     process::succeed(&mut make)?;
     let target = native();
-    let files =
-        [release.tarball(target), release.deb(target), release.rpm(target), release.image(target)];
+    let files = [
+        release.tarball(target),
+        release.deb(target),
+        release.rpm(target),
+        release.image(target),
+        release.deb_with_mpi(target),
+        release.sbom(),
+    ];
     let mut same = 0;
-    for file in files.iter().chain([&release.sbom()]).filter(|file| file.exists()) {
+    for file in files.iter().filter(|file| file.exists()) {
         let other = checkout.join("target/dist").join(file.file_name().unwrap_or_default());
         if fs::read(file)? != fs::read(&other)? {
             bail!("{} differs:\n{}", file.display(), difference(file, &other));
