@@ -65,6 +65,10 @@ fn documentation(release: &Release, stage: &Path) -> Result<()> {
     put(stage, &doc("changelog.Debian"), debian_changelog(release)?.as_bytes())?;
     put(stage, &doc("README.md"), &fs::read(root.join("README.md"))?)?;
     put(stage, &doc("install.md"), &fs::read(root.join("docs/install.md"))?)?;
+    for name in ["LICENSE-MIT", "LICENSE-APACHE"] {
+        let place = format!("usr/share/licenses/iotoll/{name}");
+        put(stage, &place, &fs::read(root.join(name))?)?;
+    }
     put(stage, "usr/share/lintian/overrides/iotoll", OVERRIDES.as_bytes())?;
     let examples = git_files("examples")?;
     for file in examples {
