@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result};
 
-/// What a step came to; a failure is an error.
+/// What a step came to.
 pub(crate) enum Outcome {
     /// A file was made.
     Made(PathBuf),
@@ -13,6 +13,8 @@ pub(crate) enum Outcome {
     Passed(String),
     /// Something is missing on this machine.
     Skipped(String),
+    /// A check found this.
+    Failed(String),
 }
 
 /// What the steps so far came to.
@@ -29,6 +31,19 @@ impl Steps {
         Ok(())
     }
 
+    /// Takes a check. One that fails does not hide what the others see.
+    pub(crate) fn check(&mut self, name: &str, check: impl FnOnce() -> Result<Outcome>) {
+        let seen = || Ok(check().unwrap_or_else(|error| Outcome::Failed(format!("{error:#}"))));
+        // Its failure is an outcome.
+        let _ = self.run(name, seen);
+    }
+
+    /// The checks that failed.
+    pub(crate) fn failed(&self) -> Vec<&str> {
+        let failed = self.0.iter().filter(|(_, outcome, _)| matches!(outcome, Outcome::Failed(_)));
+        failed.map(|(name, ..)| name.as_str()).collect()
+    }
+
     /// Prints a line for each.
     pub(crate) fn summary(&self) {
         println!();
@@ -37,6 +52,7 @@ impl Steps {
                 Outcome::Made(path) => made(path),
                 Outcome::Passed(seen) => seen.clone(),
                 Outcome::Skipped(why) => format!("SKIPPED: {why}"),
+                Outcome::Failed(why) => format!("FAILED: {why}"),
             };
             println!("{name:<28} {:>5.0} s  {text}", took.as_secs_f64());
         }

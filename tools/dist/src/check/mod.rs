@@ -52,10 +52,12 @@ pub(crate) fn run(names: &[String]) -> Result<()> {
     let mut steps = Steps::default();
     for (name, check) in CHECKS {
         if names.is_empty() || names.iter().any(|asked| asked == name) {
-            steps.run(name, || check(&release))?;
+            steps.check(name, || check(&release));
         }
     }
     steps.summary();
+    let failed = steps.failed();
+    ensure!(failed.is_empty(), "failed: {}", failed.join(", "));
     Ok(())
 }
 
