@@ -7,6 +7,7 @@ mod files;
 mod installed;
 mod kernels;
 mod linters;
+mod musl;
 mod reproducible;
 mod root;
 mod starts;
@@ -28,6 +29,7 @@ const CHECKS: &[(&str, Check)] = &[
     ("debian-11", |release| installed::on_debian(release, "bullseye")),
     ("mpi", installed::with_mpi),
     ("busybox", starts::on_busybox),
+    ("musl", musl::check),
     ("hidden", starts::without_pressure_and_types),
     ("image", files::image),
     ("aarch64", emulated::starts),

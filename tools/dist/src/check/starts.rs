@@ -73,7 +73,8 @@ if test -d \"$1/sys/kernel/btf\"; then mount -t tmpfs tmpfs \"$1/sys/kernel/btf\
     Ok(Outcome::Passed(format!("{seen}; record does without eBPF, and says why")))
 }
 
-fn busybox(release: &Release) -> Result<Result<Root, String>> {
+/// A root tree of busybox and the released program, or why there is none.
+pub(super) fn busybox(release: &Release) -> Result<Result<Root, String>> {
     if !install_tools::is_root() {
         return Ok(Err("entering a root tree needs root".to_owned()));
     }
