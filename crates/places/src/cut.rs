@@ -10,14 +10,15 @@ use std::path::Path;
 use rustix::fs::{AtFlags, FileType, OFlags, Stat, fstat, ftruncate, statat, unlinkat};
 use rustix::io::Errno;
 
+use crate::error::WorkDirError;
 use crate::removal::Failure;
 use crate::walk::{Next, Visit, open_within, walk};
 
 /// Cuts what is in a directory; says how many inodes are left in it.
-pub(crate) fn cut_all(dir: BorrowedFd<'_>, path: &Path) -> Result<u64, Failure> {
+pub fn cut_all(dir: BorrowedFd<'_>, path: &Path) -> Result<u64, WorkDirError> {
     let mut cut = Cut { left: 0, failure: None };
     walk(dir, path, &mut cut);
-    cut.failure.map_or(Ok(cut.left), Err)
+    cut.failure.map_or(Ok(cut.left), |failure| Err(failure.into()))
 }
 
 struct Cut {

@@ -46,6 +46,7 @@ pub use clean::{
     clean, clean_home,
 };
 pub use created::{CreateError, CreatedPlaces, foreseen};
+pub use cut::cut_all;
 pub use error::{PlaceError, PlaceName, WorkDirError};
 pub use folder::Folder;
 pub use free_space::note_free_pieces;
@@ -53,7 +54,7 @@ pub use home::created_home;
 pub use inspect::{inspect, same_file_system};
 pub use margins::Margins;
 pub use output::{Output, OutputError, Readers};
-pub use place_folders::{PlaceFolders, aside_max};
+pub use place_folders::{PlaceFolders, aside_max, spread};
 pub use source::{SourceError, check_source};
 pub use space::{Asked, Need, SpaceError, check_space};
 pub use workdir::WorkDir;

@@ -6,6 +6,8 @@
 //! put aside until the working folder goes; beyond a bound the oldest are removed.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::hash::{BuildHasher as _, RandomState};
+use std::os::fd::BorrowedFd;
 
 use host::ext4;
 use host::root::Root;
@@ -26,6 +28,10 @@ const ASIDE_INODES_SHARE: u64 = 8;
 const ASIDE_SPACE_SHARE: u64 = 32;
 /// … as much as a folder does.
 const ASIDE_INODE_BYTES: u64 = 4096;
+
+/// Folders are called by numbers from somewhere above this one on. ext4 chooses a folder's group of
+/// inodes by its name: with the names of the last run, a run would find what that removed.
+const FIRST: u64 = 1_000_000;
 
 /// The most that is put aside in a place.
 pub fn aside_max(place: &PlaceFacts) -> Need {
@@ -49,8 +55,8 @@ pub struct PlaceFolders {
     work: WorkDir,
     slice: Option<InUse>,
     arms: BTreeMap<usize, InUse>,
-    /// How many folders there were.
-    made: u64,
+    /// What the next folder is called by.
+    next: u64,
     aside: VecDeque<Aside>,
     aside_inodes: u64,
     aside_inodes_max: u64,
@@ -73,16 +79,13 @@ struct Aside {
 impl PlaceFolders {
     /// Folders in a place's working folder.
     pub fn new(work: WorkDir, place: &PlaceFacts) -> Self {
-        let device = place.devices.first();
-        if device.is_some_and(|device| ext4::lacks_journal(&Root::real(), &device.name)) {
-            spread(&work);
-        }
+        spread(work.fd(), place);
         let aside_inodes_max = aside_inodes_max(place);
         Self {
             work,
             slice: None,
             arms: BTreeMap::new(),
-            made: 0,
+            next: FIRST + RandomState::new().hash_one(()) % FIRST,
             aside: VecDeque::new(),
             aside_inodes: 0,
             aside_inodes_max,
@@ -104,9 +107,9 @@ impl PlaceFolders {
     }
 
     fn make(&mut self, whose: &str) -> Result<InUse, WorkDirError> {
-        let name = format!("{whose}-{}", self.made);
+        let name = format!("{whose}-{}", self.next);
         let folder = self.work.subdir(&name)?;
-        self.made += 1;
+        self.next += 1;
         Ok(InUse { name, folder })
     }
 
@@ -158,10 +161,13 @@ impl PlaceFolders {
     }
 }
 
-/// Has ext4 look for a group of inodes with few folders for each slice's folder, as it
+/// Has ext4 look for a group of inodes with few folders for each folder that is made in one, as it
 /// does at the top of a file system: what operations remove, and what earlier runs removed
 /// at their ends, then slows down few of the slices. A hint, which may be refused.
-fn spread(work: &WorkDir) {
-    let flags = ioctl_getflags(work.fd());
-    let _ = flags.and_then(|flags| ioctl_setflags(work.fd(), flags | IFlags::TOPDIR));
+pub fn spread(folder: BorrowedFd<'_>, place: &PlaceFacts) {
+    let device = place.devices.first();
+    if device.is_some_and(|device| ext4::lacks_journal(&Root::real(), &device.name)) {
+        let flags = ioctl_getflags(folder);
+        let _ = flags.and_then(|flags| ioctl_setflags(folder, flags | IFlags::TOPDIR));
+    }
 }

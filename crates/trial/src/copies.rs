@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::hash::{BuildHasher as _, RandomState};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
@@ -13,7 +14,8 @@ use host::mounts::Mounts;
 use host::root::Root;
 use rustix::fs::{AtFlags, CWD, utimensat};
 
-use crate::copy::{Copier, remove};
+use crate::aside::Aside;
+use crate::copy::Copier;
 use crate::error::{At as _, Error};
 use crate::facts::{Snapshot, differences, snapshot};
 use crate::left::Left;
@@ -201,11 +203,15 @@ fn common(one: &Path, other: &Path) -> Option<PathBuf> {
 pub struct Copies {
     trees: Vec<Tree>,
     are_remade: bool,
+    aside: Aside,
 }
 
 struct Tree {
     /// The user's own.
     original: PathBuf,
+    /// What copies are made in.
+    into: PathBuf,
+    /// The present one.
     copy: PathBuf,
     /// What is not copied, as the command sees it.
     left_out: BTreeSet<PathBuf>,
@@ -213,14 +219,14 @@ struct Tree {
 }
 
 impl Copies {
-    /// Copies folders into one that is made for them.
-    pub(crate) fn make(chosen: &Chosen, into: &Path) -> Result<Self, Error> {
-        fs::create_dir_all(into).at("making", into)?;
+    /// Copies folders into one; what runs leave in them is put aside.
+    pub(crate) fn make(chosen: &Chosen, into: &Path, aside: &Aside) -> Result<Self, Error> {
         let mut trees = Vec::new();
-        for (number, original) in chosen.folders.iter().enumerate() {
+        for original in &chosen.folders {
             let mut tree = Tree {
                 original: original.clone(),
-                copy: into.join(number.to_string()),
+                into: into.to_owned(),
+                copy: PathBuf::new(),
                 left_out: chosen.left_out.clone(),
                 before: Snapshot::new(),
             };
@@ -228,7 +234,8 @@ impl Copies {
             trees.push(tree);
         }
         let Size { bytes, files } = chosen.size;
-        Ok(Self { trees, are_remade: bytes <= REMADE.bytes && files <= REMADE.files })
+        let are_remade = bytes <= REMADE.bytes && files <= REMADE.files;
+        Ok(Self { trees, are_remade, aside: aside.clone() })
     }
 
     /// Copies them again, unless that takes long.
@@ -237,7 +244,7 @@ impl Copies {
             return Ok(());
         }
         self.trees.iter_mut().try_for_each(|tree| {
-            remove(&tree.copy)?;
+            self.aside.put([&tree.copy])?;
             tree.fill()
         })
     }
@@ -246,7 +253,7 @@ impl Copies {
     pub(crate) fn take_left(&mut self) -> Result<BTreeMap<PathBuf, Left>, Error> {
         let mut left = BTreeMap::new();
         for tree in &mut self.trees {
-            tree.take_left(&mut left)?;
+            tree.take_left(&mut left, &self.aside)?;
         }
         Ok(left)
     }
@@ -294,7 +301,10 @@ impl Copies {
 }
 
 impl Tree {
+    /// Makes a copy, of another name than any before: by it ext4 chooses a group of inodes, and is not
+    /// to find what was removed there.
     fn fill(&mut self) -> Result<(), Error> {
+        self.copy = self.into.join(format!("{:x}", RandomState::new().hash_one(())));
         let mut copier = Copier::new(&self.left_out);
         copier.copy(&self.original, &self.copy)?;
         let uncopied = copier.uncopied;
@@ -315,7 +325,11 @@ impl Tree {
         below.map(|path| StandIn { from: path.clone(), at: path, read_only: true })
     }
 
-    fn take_left(&mut self, left: &mut BTreeMap<PathBuf, Left>) -> Result<(), Error> {
+    fn take_left(
+        &mut self,
+        left: &mut BTreeMap<PathBuf, Left>,
+        aside: &Aside,
+    ) -> Result<(), Error> {
         let changed = differences(&self.before, &self.now()?);
         if changed.is_empty() {
             return Ok(());
@@ -324,9 +338,11 @@ impl Tree {
             left.insert(self.original.join(path), Left::at(&self.copy.join(path)));
         }
         let mut folders = BTreeSet::new();
-        for path in topmost(changed).iter().filter(|path| !path.as_os_str().is_empty()) {
+        let changed = topmost(changed).into_iter().filter(|path| !path.as_os_str().is_empty());
+        let changed: Vec<PathBuf> = changed.collect();
+        aside.put(&changed.iter().map(|path| self.copy.join(path)).collect::<Vec<_>>())?;
+        for path in &changed {
             let (original, copy) = (self.original.join(path), self.copy.join(path));
-            remove(&copy)?;
             if self.before.contains_key(path) {
                 let mut copier = Copier::new(&self.left_out);
                 copier.copy(&original, &copy)?;

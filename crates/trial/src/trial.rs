@@ -1,7 +1,7 @@
 //! A command as it is tried: what comes before the engine measures it, and what it has then.
 
-use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::cell::{OnceCell, RefCell};
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -12,13 +12,14 @@ use std::time::{Duration, Instant};
 use places::WorkDir;
 use process::{Program, Server, StopFlag};
 
+use crate::aside::Aside;
 use crate::copies::{Chosen, Copies};
+use crate::copy::remove;
 use crate::error::{At as _, Error};
 use crate::filter::syncs_free;
 use crate::ground::Ground;
 use crate::left::{Ignored, Ran, Reference};
 use crate::overlays::overlays;
-use crate::recorded::Recorded;
 use crate::serving::Serving;
 use crate::survey::Survey;
 use crate::variant::Variant;
@@ -51,6 +52,8 @@ pub struct Trial {
     pub disk: PathBuf,
     /// Where copies in memory are.
     pub ram: Option<PathBuf>,
+    /// Where what runs left is put on the usual storage.
+    aside: OnceCell<Aside>,
     survey: Survey,
     pub(crate) reference: Option<Rc<RefCell<Reference>>>,
     pub(crate) ground: Option<Rc<RefCell<Ground>>>,
@@ -71,6 +74,7 @@ impl Trial {
             stop: StopFlag::clone(stop),
             disk: disk.to_owned(),
             ram: None,
+            aside: OnceCell::new(),
             survey: Survey::default(),
             reference: None,
             ground: None,
@@ -126,13 +130,15 @@ impl Trial {
     fn ground(&self, whole: &[PathBuf], in_ram: bool) -> Result<Ground, Error> {
         let chosen = Chosen::of(&self.survey, &self.folder, whole, self.copy_max_bytes)?;
         let apart = chosen.only_read(whole, self.copy_max_bytes)?;
-        let disk = Copies::make(&chosen, &self.disk.join("changed"))?;
+        let aside = self.aside.get_or_init(|| Aside::within(&self.disk));
+        let disk = Copies::make(&chosen, &self.disk, aside)?;
         let (ram, only_read) = match &self.ram {
-            Some(ram) if in_ram => (
-                Some(Copies::make(&chosen, &ram.join("changed"))?),
-                Copies::make(&apart, &ram.join("only-read"))?,
-            ),
-            _ => (None, Copies::make(&Chosen::default(), &self.disk.join("none"))?),
+            Some(ram) if in_ram => {
+                let aside = Aside::nowhere();
+                let copies = Copies::make(&chosen, ram, &aside)?;
+                (Some(copies), Copies::make(&apart, ram, &aside)?)
+            }
+            _ => (None, Copies::make(&Chosen::default(), &self.disk, aside)?),
         };
         Ok(Ground { chosen, disk, ram, only_read, stretch: 0, is_dirty: false })
     }
@@ -190,7 +196,7 @@ impl Trial {
             let in_ram = variants.iter().any(Variant::is_in_ram);
             self.ground = None;
             for folder in [Some(&self.disk), self.ram.as_ref()].into_iter().flatten() {
-                empty(folder)?;
+                self.empty(folder)?;
             }
             match self.ground(&whole, in_ram) {
                 Ok(ground) => {
@@ -220,6 +226,17 @@ impl Trial {
                 }
                 Err(error) => return Err(error),
             }
+        }
+    }
+
+    /// Clears a folder of copies.
+    fn empty(&self, folder: &Path) -> Result<(), Error> {
+        let entries = fs::read_dir(folder).at("listing", folder)?;
+        let paths = entries.map(|entry| Ok(entry.at("listing", folder)?.path()));
+        let paths = paths.collect::<Result<Vec<_>, Error>>()?;
+        match self.aside.get().filter(|_| folder == self.disk) {
+            Some(aside) => aside.put(paths.iter().filter(|path| !aside.is(path))),
+            None => paths.iter().try_for_each(|path| remove(path)),
         }
     }
 
@@ -311,14 +328,14 @@ impl Trial {
     }
 
     /// The files that it used, where they are as now, and whether they are copies of ours.
-    pub(crate) fn used(&self, recorded: &Recorded) -> Vec<(PathBuf, bool)> {
+    pub(crate) fn used(&self, files: &BTreeSet<PathBuf>) -> Vec<(PathBuf, bool)> {
         let Some(ground) = &self.ground else { return Vec::new() };
         let ground = ground.borrow();
         let file = |path: &PathBuf| match ground.disk.path_of(path) {
             Some(copy) => (copy, true),
             None => (path.clone(), false),
         };
-        recorded.files.iter().map(file).collect()
+        files.iter().map(file).collect()
     }
 
     /// What was not compared, each in a sentence.
@@ -338,9 +355,3 @@ fn in_order(mut stand_ins: Vec<StandIn>) -> Vec<StandIn> {
     stand_ins
 }
 
-fn empty(folder: &Path) -> Result<(), Error> {
-    for entry in fs::read_dir(folder).at("listing", folder)? {
-        crate::copy::remove(&entry.at("listing", folder)?.path())?;
-    }
-    Ok(())
-}

@@ -1,7 +1,7 @@
 //! A variant of a command as a workload of the engine: each slice is one run.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -40,11 +40,11 @@ impl Trial {
         let (Some(ground), Some(reference)) = (&self.ground, &self.reference) else {
             return Vec::new();
         };
-        let used = Rc::new(self.used(recorded));
+        let files = Rc::new(recorded.files.clone());
         let tried = |variant: &Variant| {
             let (ground, reference) = (Rc::clone(ground), Rc::clone(reference));
             let tried =
-                Tried::new(Rc::clone(self), variant.clone(), ground, reference, Rc::clone(&used));
+                Tried::new(Rc::clone(self), variant.clone(), ground, reference, Rc::clone(&files));
             Box::new(tried) as Box<dyn Workload>
         };
         variants.iter().map(tried).collect()
@@ -57,7 +57,8 @@ pub(crate) struct Tried {
     variant: Variant,
     ground: Rc<RefCell<Ground>>,
     reference: Rc<RefCell<Reference>>,
-    used: Rc<Vec<(PathBuf, bool)>>,
+    /// Those that the command uses.
+    files: Rc<BTreeSet<PathBuf>>,
     view: Option<View>,
     stretch: usize,
 }
@@ -68,9 +69,9 @@ impl Tried {
         variant: Variant,
         ground: Rc<RefCell<Ground>>,
         reference: Rc<RefCell<Reference>>,
-        used: Rc<Vec<(PathBuf, bool)>>,
+        files: Rc<BTreeSet<PathBuf>>,
     ) -> Self {
-        Self { trial, variant, ground, reference, used, view: None, stretch: 0 }
+        Self { trial, variant, ground, reference, files, view: None, stretch: 0 }
     }
 
     /// Gives the run its files, and nothing that is still to be written.
@@ -99,7 +100,7 @@ impl Tried {
         self.trial.set_up(view)?;
         self.settle()?;
         if self.variant == Variant::Cold {
-            chill(&self.used);
+            chill(&self.trial.used(&self.files));
         }
         Ok(())
     }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use model::place::{PlaceFacts, StorageKind};
-use places::{Folder, WorkDir};
+use places::{Folder, WorkDir, spread};
 use rustix::fs::{Access, access};
 
 use crate::measuring::preflight::note_unread_counters;
@@ -41,6 +41,7 @@ impl Grounds {
         let open = |facts: &PlaceFacts| {
             let work = WorkDir::create(&facts.label, &facts.path)?;
             let copies = work.subdir("copies")?;
+            spread(copies.fd(), facts);
             anyhow::Ok((work, copies))
         };
         let disk = open(&places[0])?;

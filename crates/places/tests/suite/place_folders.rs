@@ -43,6 +43,18 @@ fn names_in(dir: &Path) -> Vec<String> {
     names
 }
 
+/// The names in a working folder, with the first number as 0, and so on.
+fn numbered_in(work: &Path) -> Vec<String> {
+    let names = names_in(work);
+    let number = |name: &String| name.rsplit_once('-').map(|(_, n)| n.parse::<u64>().unwrap());
+    let first = names.iter().filter_map(number).min().unwrap();
+    let renamed = |name: &String| match (name.rsplit_once('-'), number(name)) {
+        (Some((whose, _)), Some(number)) => format!("{whose}-{}", number - first),
+        _ => name.clone(),
+    };
+    names.iter().map(renamed).collect()
+}
+
 #[test]
 fn what_a_slice_leaves_is_cut_and_put_aside_until_the_working_folder_goes() {
     let place = tempfile::tempdir().unwrap();
@@ -54,13 +66,14 @@ fn what_a_slice_leaves_is_cut_and_put_aside_until_the_working_folder_goes() {
         folders.put_aside().unwrap();
     }
     let work = folders.work().path().to_owned();
-    assert_eq!(names_in(&work), ["arm-0", "aside-slice-1", "aside-slice-2", "lock"]);
-    let left = work.join("aside-slice-2");
+    assert_eq!(numbered_in(&work), ["arm-0", "aside-slice-1", "aside-slice-2", "lock"]);
+    let names = names_in(&work);
+    let left = work.join(&names[2]);
     assert_eq!(names_in(&left), ["file-0", "file-1"]);
     assert_eq!(fs::metadata(left.join("file-0")).unwrap().len(), 0);
-    assert_eq!(fs::read(work.join("arm-0/kept")).unwrap(), b"kept");
+    assert_eq!(fs::read(work.join(&names[0]).join("kept")).unwrap(), b"kept");
     assert_eq!(names_in(folders.arm(3).unwrap().path()), [""; 0], "an arm's folder is made anew");
-    assert_eq!(fs::read(work.join("aside-arm-0/kept")).unwrap(), b"", "what was in it is cut");
+    assert_eq!(fs::read(work.join(format!("aside-{}/kept", names[0]))).unwrap(), b"", "what was in it is cut");
     folders.remove().unwrap();
     assert_eq!(names_in(place.path()), [""; 0]);
 }
@@ -88,7 +101,7 @@ fn beyond_its_bound_the_oldest_goes() {
         folders.put_aside().unwrap();
     }
     // Each is a folder and four files.
-    assert_eq!(names_in(folders.work().path()), ["aside-slice-2", "aside-slice-3", "lock"]);
+    assert_eq!(numbered_in(folders.work().path()), ["aside-slice-0", "aside-slice-1", "lock"]);
 }
 
 #[test]
@@ -106,7 +119,7 @@ fn what_a_killed_run_put_aside_is_cleaned_away() {
     let mut child = Helper::start("put-aside", place.path(), None);
     let work = PathBuf::from(child.told("path"));
     child.kill();
-    assert_eq!(names_in(&work), ["arm-2", "aside-slice-0", "lock", "slice-1"]);
+    assert_eq!(numbered_in(&work), ["arm-2", "aside-slice-0", "lock", "slice-1"]);
     let report = clean(place.path(), Foreign::Keep).unwrap();
     assert_eq!((report.removed.len(), report.removed[0].files), (1, 3));
     assert_eq!(names_in(place.path()), [""; 0]);

@@ -10,6 +10,7 @@ mod listed;
 mod tried;
 
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
 use rand::seq::SliceRandom as _;
@@ -26,17 +27,19 @@ const MATTERS: f64 = 0.05;
 /// What is promised of advice, of all that is advised and of all that pays.
 const PRECISION_MIN: f64 = 0.95;
 const RECALL_MIN: f64 = 0.8;
+/// Of more rounds the interval is narrow enough.
+const ROUNDS_MAX: usize = 60;
 /// How often an interval holds what moving really saves.
 const HELD_MIN: f64 = 0.95;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Rounds, in each of which a program runs on disk and in memory
+    /// Rounds at the least, in each of which a program runs on disk and in memory
     #[arg(long, value_name = "N", default_value_t = 9)]
     rounds: usize,
-    /// What `iotoll try` may take for each program
-    #[arg(long, value_name = "TIME", default_value = "60s")]
-    budget: String,
+    /// What `iotoll try` may take for each program, and the rounds if they are many
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = units::parse_duration)]
+    budget: Duration,
     /// A folder on the disk
     #[arg(long, value_name = "DIR", default_value = "/var/tmp")]
     disk: PathBuf,
@@ -68,21 +71,21 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     ensure!(args.rounds >= ROUNDS_MIN, "--rounds must be at least {ROUNDS_MIN}");
     let mut tally = Tally::default();
     println!(
-        "| program | bound | `try` says moving saves | moving really saves | twin saves | advised | right |"
+        "| program | bound | `try` says moving saves | moving really saves | twin saves | advised | right | as it is, over bare |"
     );
-    println!("| --- | --- | --- | --- | --- | --- | --- |");
+    println!("| --- | --- | --- | --- | --- | --- | --- | --- |");
     for Listed { program, twin } in listed::all()? {
         if !program.name.contains(&args.only) {
             continue;
         }
         if let Some(missing) = program.needs.iter().find(|needed| !is_installed(needed)) {
-            println!("| {} | skipped: there is no {missing} | | | | | |", program.name);
+            println!("| {} | skipped: there is no {missing} | | | | | | |", program.name);
             continue;
         }
         // Each has folders of its own, removed before the next: none is slowed by another's.
         match judged(args, &iotoll, &program, twin.as_ref()) {
             Ok(row) => tally.take(&row),
-            Err(error) => println!("| {} | failed: {error:#} | | | | | |", program.name),
+            Err(error) => println!("| {} | failed: {error:#} | | | | | | |", program.name),
         }
     }
     tally.finish(args.no_target)
@@ -95,6 +98,8 @@ struct Row {
     moved: Spread,
     /// What the twin without the habit saves, and how that is had.
     twin: Option<(Spread, Remedy)>,
+    /// What the command takes as it is in a private view, over what it takes by itself.
+    overhead: Option<f64>,
 }
 
 fn judged(
@@ -104,10 +109,12 @@ fn judged(
     twin: Option<&(Program, Remedy)>,
 ) -> Result<Row> {
     let mut folders = Folders::default();
-    let command = |folder: &Path| tried::tried(iotoll, program, folder, &args.budget);
+    let command = |folder: &Path| tried::tried(iotoll, program, folder, args.budget);
     let tried = command(folders.prepared(program, &args.disk)?).context("iotoll try")?;
     let mut took = [const { Vec::new() }; 3];
-    for _ in 0..args.rounds {
+    let began = Instant::now();
+    let is_more = |done| done < args.rounds || (done < ROUNDS_MAX && began.elapsed() < args.budget);
+    while is_more(took[0].len()) {
         let mut order = [0, 1, 2];
         order.shuffle(&mut rand::rng());
         for turn in order {
@@ -121,9 +128,11 @@ fn judged(
         }
     }
     let [disk, ram, fixed] = &took;
+    let bare_ns = Spread::of(disk.iter().copied()).median;
+    let overhead = tried.as_now_ns.map(|now_ns| now_ns / bare_ns);
     let saved = |other: &[f64]| Spread::of(disk.iter().zip(other).map(|(a, b)| 1.0 - b / a));
     let twin = twin.map(|(_, remedy)| (saved(fixed), *remedy));
-    let row = Row { tried, moved: saved(ram), twin };
+    let row = Row { tried, moved: saved(ram), twin, overhead };
     row.print(&program.name);
     Ok(row)
 }
@@ -145,10 +154,11 @@ impl Row {
             _ => "no",
         };
         println!(
-            "| {name} | {} | {said} | {} | {twin} | {} | {right} |",
+            "| {name} | {} | {said} | {} | {twin} | {} | {right} | {} |",
             percent(*bound),
             self.moved.show(percent),
             advised.join("; "),
+            self.overhead.map_or_else(String::new, |overhead| format!("×{overhead:.2}")),
         );
     }
 }
@@ -168,10 +178,12 @@ struct Tally {
     intervals: u64,
     beyond_bound: Vec<f64>,
     errors: Vec<f64>,
+    overheads: Vec<f64>,
 }
 
 impl Tally {
     fn take(&mut self, row: &Row) {
+        self.overheads.extend(row.overhead);
         let by_twin =
             row.twin.as_ref().map(|(twin, remedy)| (pays(twin), row.tried.found(*remedy)));
         let moved = (row.pays(), row.tried.verdict_is_faster);
@@ -211,6 +223,10 @@ impl Tally {
             100.0 * error,
             self.beyond_bound.len(),
         );
+        if self.overheads.len() >= ROUNDS_MIN {
+            let overhead = Spread::of(self.overheads.iter().copied());
+            println!("as it is, over bare: {}", overhead.show(|ratio| format!("×{ratio:.3}")));
+        }
         let is_met = precision >= PRECISION_MIN
             && recall >= RECALL_MIN
             && held >= HELD_MIN

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
 use model::analysis::Verdict;
@@ -24,6 +25,8 @@ pub(crate) struct Tried {
     /// What moving all of its files saves.
     pub(crate) saves: Option<Spread>,
     pub(crate) verdict_is_faster: bool,
+    /// What the command took as it is, in its private view.
+    pub(crate) as_now_ns: Option<f64>,
     /// Its advice, in a few words each.
     pub(crate) advised: Vec<String>,
     has_scratch: bool,
@@ -47,10 +50,11 @@ pub(crate) fn tried(
     iotoll: &Path,
     program: &Program,
     folder: &Path,
-    budget: &str,
+    budget: Duration,
 ) -> Result<Tried> {
     let mut command = Command::new(iotoll);
-    command.args(["try", "--quiet", "--budget", budget, "--json", "-", "--", "sh", "-c"]);
+    let budget = budget.as_secs().to_string();
+    command.args(["try", "--quiet", "--budget", &budget, "--json", "-", "--", "sh", "-c"]);
     command.arg(&program.command).current_dir(folder).stderr(Stdio::piped());
     let output = command.output()?;
     let said = String::from_utf8_lossy(&output.stderr);
@@ -78,6 +82,7 @@ pub(crate) fn tried(
         syncs_are_slow: is_faster(row(TriedVariant::SyncsFree))
             || result.syncs.share >= SYNCS_MIN
             || result.syncs.at_least,
+        as_now_ns: row(TriedVariant::AsNow).and_then(|row| row.time_ns),
         saves,
         advised,
     })
