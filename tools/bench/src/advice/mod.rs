@@ -70,22 +70,19 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     }
     ensure!(args.rounds >= ROUNDS_MIN, "--rounds must be at least {ROUNDS_MIN}");
     let mut tally = Tally::default();
-    println!(
-        "| program | bound | `try` says moving saves | moving really saves | twin saves | advised | right | as it is, over bare |"
-    );
-    println!("| --- | --- | --- | --- | --- | --- | --- | --- |");
+    line(["program", "at most", "try says", "RAM saves", "twin saves", "as it is", "right"]);
     for Listed { program, twin } in listed::all()? {
         if !program.name.contains(&args.only) {
             continue;
         }
         if let Some(missing) = program.needs.iter().find(|needed| !is_installed(needed)) {
-            println!("| {} | skipped: there is no {missing} | | | | | | |", program.name);
+            println!("{:<28}skipped: there is no {missing}", program.name);
             continue;
         }
         // Each has folders of its own, removed before the next: none is slowed by another's.
         match judged(args, &iotoll, &program, twin.as_ref()) {
             Ok(row) => tally.take(&row),
-            Err(error) => println!("| {} | failed: {error:#} | | | | | | |", program.name),
+            Err(error) => println!("{:<28}failed: {error:#}", program.name),
         }
     }
     tally.finish(args.no_target)
@@ -144,23 +141,38 @@ impl Row {
     }
 
     fn print(&self, name: &str) {
-        let percent = |share: f64| format!("{:.0}%", share * 100.0);
-        let Tried { bound, saves, advised, .. } = &self.tried;
-        let said = saves.as_ref().map_or("not decided".to_owned(), |s| s.show(percent));
-        let twin = self.twin.as_ref().map_or(String::new(), |(twin, _)| twin.show(percent));
         let right = match (self.pays(), self.tried.verdict_is_faster) {
             (None, _) => "too close",
             (Some(pays), advised) if pays == advised => "yes",
             _ => "no",
         };
-        println!(
-            "| {name} | {} | {said} | {} | {twin} | {} | {right} | {} |",
-            percent(*bound),
-            self.moved.show(percent),
-            advised.join("; "),
-            self.overhead.map_or_else(String::new, |overhead| format!("×{overhead:.2}")),
-        );
+        line([
+            name,
+            &percent(self.tried.bound),
+            &self.tried.saves.as_ref().map_or("not decided".to_owned(), percents),
+            &percents(&self.moved),
+            &self.twin.as_ref().map_or(String::new(), |(twin, _)| percents(twin)),
+            &self.overhead.map_or_else(String::new, |overhead| format!("×{overhead:.2}")),
+            right,
+        ]);
     }
+}
+
+/// A line of the table.
+fn line([name, cells @ ..]: [&str; 7]) {
+    let widths = [7, 14, 14, 14, 8, 9];
+    let cells = cells.iter().zip(widths).map(|(cell, width)| format!("  {cell:>width$}"));
+    println!("{name:<28}{}", cells.collect::<String>());
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.0}%", share * 100.0)
+}
+
+/// `22% (15–29)`
+fn percents(saved: &Spread) -> String {
+    let Spread { median, low, high } = saved;
+    format!("{} ({:.0}–{:.0})", percent(*median), low * 100.0, high * 100.0)
 }
 
 fn pays(saved: &Spread) -> Option<bool> {

@@ -6,9 +6,8 @@
 //! as the program shows that what was recorded is what takes the time. What the program itself
 //! saves by moving must be no more than the bound that recordings gave, and what replays said. Last comes a server that is watched under load.
 //!
-//! Nothing is removed before the end: ext4 does not use the number of a file again that was
-//! removed a short while ago, and whoever makes files pays for looking past them.
 
+mod folders;
 mod programs;
 mod watched;
 
@@ -24,6 +23,7 @@ use host::clock::Clock;
 use rand::seq::SliceRandom as _;
 use tempfile::TempDir;
 
+pub(crate) use self::folders::Folders;
 pub(crate) use self::programs::{Program, all as programs};
 use crate::spread::{ROUNDS_MIN, Spread};
 use xtask::packages::is_installed;
@@ -257,27 +257,6 @@ fn tell(program: &Program, took: &[Vec<f64>; 4], replayed: &Replayed) -> Measure
         verdict: replayed.untrusted.is_none(),
     };
     Measured { row, missed }
-}
-
-/// The folders of all runs, which are removed at the end.
-#[derive(Default)]
-pub(crate) struct Folders(Vec<TempDir>);
-
-impl Folders {
-    fn empty(&mut self, place: &Path) -> Result<&Path> {
-        self.0.push(TempDir::new_in(place)?);
-        self.0.last().map(TempDir::path).context("it was put there")
-    }
-
-    /// With what the program finds, all of it on the device.
-    pub(crate) fn prepared(&mut self, program: &Program, place: &Path) -> Result<&Path> {
-        let folder = self.empty(place)?;
-        let mut prepare = Command::new("sh");
-        prepare.args(["-ec", &program.prepare]).current_dir(folder);
-        process::succeed(&mut prepare)?;
-        rustix::fs::syncfs(std::fs::File::open(folder)?)?;
-        Ok(folder)
-    }
 }
 
 /// What was just made is in the processor's caches, but not for a recorder, which measures what
