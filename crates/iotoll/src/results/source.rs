@@ -157,7 +157,7 @@ fn absent() -> anyhow::Error {
     let latest = entries.iter().take(NAMED_MAX).map(Entry::short_id).collect::<Vec<_>>();
     let saved = counted(entries.len() as u64, "saved run");
     let saved =
-        format!("the latest of {saved} are {} (`iotoll history` lists them)", latest.join(", "));
+        format!("{saved}, the latest first: {} (`iotoll history` lists them)", latest.join(", "));
     anyhow!("there is neither a file nor a saved run of that name; {saved}")
 }
 

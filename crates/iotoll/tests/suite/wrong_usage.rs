@@ -28,7 +28,7 @@ fn a_run_that_is_not_there_names_those_that_are() {
     let list = common::stdout(&with_runs(&runs, &["history", "--json", "-"]));
     let list: serde_json::Value = serde_json::from_str(&list).unwrap();
     let id = &list["runs"][0]["id"].as_str().unwrap()[..8];
-    let says = format!("the latest of 1 saved run are {id} (`iotoll history` lists them)");
+    let says = format!("1 saved run, the latest first: {id} (`iotoll history` lists them)");
     for name in ["zzz", "0123abcd"] {
         assert_fails(&with_runs(&runs, &["show", name]), 2, &[&says]);
     }
