@@ -57,7 +57,7 @@ fn measured(limited: &Limited) -> String {
 
 fn judgement(judgement: Judgement) -> Cell {
     let (text, style) = match judgement {
-        Judgement::Met => ("met", Style::new().bold()),
+        Judgement::Met => ("kept", Style::new().bold()),
         Judgement::Missed => ("missed", AnsiColor::Red.on_default().bold()),
         Judgement::Undecided => ("undecided", AnsiColor::Yellow.on_default()),
     };

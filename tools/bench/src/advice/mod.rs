@@ -76,13 +76,13 @@ pub(crate) fn run(args: &Args) -> Result<()> {
             continue;
         }
         if let Some(missing) = program.needs.iter().find(|needed| !is_installed(needed)) {
-            println!("{:<28}skipped: there is no {missing}", program.name);
+            println!("{:<35}skipped: there is no {missing}", program.name);
             continue;
         }
         // Each has folders of its own, removed before the next: none is slowed by another's.
         match judged(args, &iotoll, &program, twin.as_ref()) {
             Ok(row) => tally.take(&row),
-            Err(error) => println!("{:<28}failed: {error:#}", program.name),
+            Err(error) => println!("{:<35}failed: {error:#}", program.name),
         }
     }
     tally.finish(args.no_target)
@@ -162,7 +162,7 @@ impl Row {
 fn line([name, cells @ ..]: [&str; 7]) {
     let widths = [7, 14, 14, 14, 8, 9];
     let cells = cells.iter().zip(widths).map(|(cell, width)| format!("  {cell:>width$}"));
-    println!("{name:<28}{}", cells.collect::<String>());
+    println!("{name:<35}{}", cells.collect::<String>());
 }
 
 fn percent(share: f64) -> String {
