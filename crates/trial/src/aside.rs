@@ -58,7 +58,10 @@ impl Aside {
     }
 
     /// Puts aside what is at these paths, or removes it where there is no room for more.
-    pub(crate) fn put<'a>(&self, paths: impl IntoIterator<Item = &'a PathBuf>) -> Result<(), Error> {
+    pub(crate) fn put<'a>(
+        &self,
+        paths: impl IntoIterator<Item = &'a PathBuf>,
+    ) -> Result<(), Error> {
         let mut kept = self.kept.borrow_mut();
         let into = self.folder.join(kept.times.to_string());
         for (number, path) in paths.into_iter().enumerate() {

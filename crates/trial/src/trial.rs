@@ -354,4 +354,3 @@ fn in_order(mut stand_ins: Vec<StandIn>) -> Vec<StandIn> {
     stand_ins.sort_by_key(|stand_in| (stand_in.at.components().count(), !stand_in.read_only));
     stand_ins
 }
-

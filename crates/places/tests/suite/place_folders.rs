@@ -73,7 +73,11 @@ fn what_a_slice_leaves_is_cut_and_put_aside_until_the_working_folder_goes() {
     assert_eq!(fs::metadata(left.join("file-0")).unwrap().len(), 0);
     assert_eq!(fs::read(work.join(&names[0]).join("kept")).unwrap(), b"kept");
     assert_eq!(names_in(folders.arm(3).unwrap().path()), [""; 0], "an arm's folder is made anew");
-    assert_eq!(fs::read(work.join(format!("aside-{}/kept", names[0]))).unwrap(), b"", "what was in it is cut");
+    assert_eq!(
+        fs::read(work.join(format!("aside-{}/kept", names[0]))).unwrap(),
+        b"",
+        "what was in it is cut"
+    );
     folders.remove().unwrap();
     assert_eq!(names_in(place.path()), [""; 0]);
 }
