@@ -120,7 +120,7 @@ mod tests {
         let aside = Aside::within(place.path());
         let (locked, gone) = (place.path().join("locked"), place.path().join("gone"));
         fs::create_dir_all(locked.join("deep")).unwrap();
-        fs::set_permissions(locked.join("deep"), fs::Permissions::from_mode(0)).unwrap();
+        fs::set_permissions(locked.join("deep"), fs::Permissions::from_mode(0o000)).unwrap();
         fs::set_permissions(&locked, fs::Permissions::from_mode(0o500)).unwrap();
         aside.put([&locked, &gone]).unwrap();
         assert!(!locked.exists());

@@ -13,9 +13,10 @@ pub(crate) const MECHANISMS: [(&str, Wanted); 4] = [
     ("ptrace", Wanted(Some(Mechanism::Ptrace))),
 ];
 
-/// Those of a process that runs already, into which no library can be loaded.
-pub(crate) const MECHANISMS_OF_RUNNING: [(&str, Wanted); 3] =
-    [MECHANISMS[0], MECHANISMS[1], MECHANISMS[3]];
+/// Those of a process that runs already, into which no library can be loaded. None is chosen for
+/// the user, for ptrace would stop a busy server at each call.
+pub(crate) const MECHANISMS_OF_RUNNING: [(&str, Mechanism); 2] =
+    [("ebpf", Mechanism::Ebpf), ("ptrace", Mechanism::Ptrace)];
 
 /// A mechanism that was asked for.
 #[derive(Clone, Copy, Debug)]

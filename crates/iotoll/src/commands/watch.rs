@@ -3,12 +3,13 @@
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
+use anyhow::bail;
 use clap::Args;
 use model::plan::parse_budget;
 use record::{Elsewhere, Recorder};
-use trace::{Header, TraceWriter};
+use trace::{Header, Mechanism, TraceWriter};
 
-use crate::cli::{MECHANISMS_OF_RUNNING, TraceArgs, Wanted, one_of};
+use crate::cli::{MECHANISMS_OF_RUNNING, TraceArgs, one_of};
 use crate::exit::Exit;
 use crate::recording::limits::Limits;
 use crate::recording::{self, RecordedRun};
@@ -18,7 +19,7 @@ use crate::terminal::output;
 const WATCH_EXAMPLES: &str = "\
 Examples:
   iotoll watch $(pgrep -o nginx) --for 30s
-  iotoll watch 4711 -o server.trace";
+  iotoll watch 4711 --mechanism ptrace -o server.trace";
 
 const WATCH_NOTES: &str = "\
 Exit codes:
@@ -46,19 +47,23 @@ pub(crate) struct WatchArgs {
     #[command(flatten)]
     trace: TraceArgs,
 
-    /// See the calls by auto, ebpf or ptrace
+    /// See the calls by ebpf or ptrace
     ///
-    /// auto: ebpf, or ptrace where that cannot be used. ebpf: some 0.4 µs for each call; needs
-    /// root, or `CAP_BPF` and `CAP_PERFMON`. ptrace: stops the process at each call, for 10 to
-    /// 100 µs; needs no rights. [default: auto]
-    #[arg(long, value_parser = one_of(&MECHANISMS_OF_RUNNING), default_value = "auto")]
+    /// ebpf: some 0.4 µs for each call; needs root, or `CAP_BPF` and `CAP_PERFMON`. ptrace: needs
+    /// no rights, but stops the process at each call, for 10 to 100 µs. [default: ebpf]
+    #[arg(long, value_parser = one_of(&MECHANISMS_OF_RUNNING), default_value = "ebpf")]
     #[arg(value_name = "HOW", hide_default_value = true, hide_possible_values = true)]
-    mechanism: Wanted,
+    mechanism: Mechanism,
 }
 
 pub(crate) fn run(args: &WatchArgs) -> anyhow::Result<Exit> {
     let stop = signals::stop_flag()?;
-    let mut recorder = Recorder::new(args.mechanism.0, None)?;
+    let mut recorder = match Recorder::new(Some(args.mechanism), None) {
+        Err(error @ record::Error::Unavailable { .. }) => {
+            bail!("{error}; or give --mechanism ptrace, which slows the process at each call")
+        }
+        recorder => recorder?,
+    };
     let program = recorder.check_process(args.process)?;
     let file = recording::file(&args.trace, &program)?;
     recording::calibrate(&mut recorder)?;

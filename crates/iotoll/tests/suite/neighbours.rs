@@ -51,11 +51,13 @@ fn long_run(small: &Small, study: &[&str]) -> Child {
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
-/// Fills the file system once the slice of that number runs, and waits for the run's end.
-fn filled_meanwhile(small: &Small, mut child: Child, slice: u64) -> Output {
+/// Fills the file system so many slices after the first that is seen, and waits for the run's end.
+fn filled_meanwhile(small: &Small, mut child: Child, after: u64) -> Output {
     let began = Instant::now();
     let number = |folder: &PathBuf| folder.to_string_lossy().rsplit('-').next()?.parse().ok();
-    while !slice_folders(&small.point()).iter().filter_map(number).any(|n: u64| n >= slice) {
+    let newest = || slice_folders(&small.point()).iter().filter_map(number).max();
+    let mut first: Option<u64> = None;
+    while newest().is_none_or(|newest| newest < *first.get_or_insert(newest) + after) {
         assert!(began.elapsed() < Duration::from_secs(60), "that slice did not run");
         sleep(Duration::from_millis(1));
     }

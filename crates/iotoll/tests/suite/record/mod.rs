@@ -244,7 +244,8 @@ fn a_running_program_is_watched_and_goes_on() {
             continue;
         }
         let folder = tempfile::tempdir().unwrap();
-        let script = "i=0; until [ -e over ]; do echo $i >> log; i=$((i+1)); sleep 0.01; done
+        let script =
+            "i=0; until [ -e over ]; do echo $i >> log || exit 1; i=$((i+1)); sleep 0.01; done
             echo end >> log";
         let mut program = Command::new("sh")
             .args(["-c", script])
@@ -274,6 +275,20 @@ fn a_running_program_is_watched_and_goes_on() {
             assert_eq!(line, written.to_string(), "{mechanism}");
         }
     }
+}
+
+/// Fails where a server is stopped at each call because the recorder lacks the rights for eBPF.
+#[test]
+fn without_rights_a_running_program_is_stopped_only_if_that_is_asked_for() {
+    let test = "without_rights_a_running_program_is_stopped_only_if_that_is_asked_for";
+    let mut sleeper = Command::new("sleep").arg("60").spawn().unwrap();
+    let output = Command::new("setpriv")
+        .args(["--bounding-set=-all", "--inh-caps=-all", env!("CARGO_BIN_EXE_iotoll"), "watch"])
+        .args([&sleeper.id().to_string(), "--for", "1s", "-o", "/dev/null"])
+        .output();
+    let _ = (sleeper.kill(), sleeper.wait());
+    let Ok(output) = output else { return skip(test, "setpriv is not installed") };
+    common::assert_fails(&output, 1, &["eBPF cannot be used", "--mechanism ptrace"]);
 }
 
 #[test]

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use trace::{PatternKind, TraceReader, bill_of};
 
+use super::recorded::mechanisms;
 use crate::common::{Places, iotoll, skip, stderr};
 
 const APPLICATION: &str =
@@ -79,8 +80,9 @@ fn a_view_under_load_is_watched_and_replayed() {
     sleep(Duration::from_secs(1));
     let trace = kept.path().join("visits.trace");
     let process = server.process.id().to_string();
-    let output =
-        iotoll().args(["watch", &process, "--for", "3s", "-o"]).arg(&trace).output().unwrap();
+    let mechanisms = mechanisms("a_view_under_load_is_watched_and_replayed");
+    let watch = ["watch", &process, "--for", "3s", "--mechanism", mechanisms[0], "-o"];
+    let output = iotoll().args(watch).arg(&trace).output().unwrap();
     assert!(output.status.success(), "{}", stderr(&output));
     assert!(load.wait().unwrap().success());
     drop(server);
