@@ -14,7 +14,7 @@ use crate::subject::Subject;
 use crate::text::{PROSE, Width, heading, paragraph};
 
 /// What stands for the folder that is moved.
-const FOLDER: &str = "/srv/app/cache";
+const FOLDER: &str = "DIR";
 
 /// How every advised change is made; a sentence where none is advised.
 pub fn how(run: &Run, analysis: &Analysis, width: Width) -> String {
@@ -133,10 +133,10 @@ fn another_place(place: &PlaceFacts) -> Step {
     if place.kind == StorageKind::Memory {
         return Step {
             adopt: format!(
-                "`mount -t tmpfs -o size=512M,mode=0755,uid=USER,gid=USER tmpfs {FOLDER}`, with the \
-                 user of `stat -c %U {FOLDER}` and room for `du -sh {FOLDER}`; to have it after a \
-                 reboot, this line in /etc/fstab: `tmpfs {FOLDER} tmpfs \
-                 size=512M,mode=0755,uid=USER,gid=USER 0 0`"
+                "`mount -t tmpfs -o size=512M,mode=0755,uid=USER,gid=USER tmpfs {FOLDER}`, where \
+                 {FOLDER} is the folder to move, with the user of `stat -c %U {FOLDER}` and room for \
+                 `du -sh {FOLDER}`; to have it after a reboot, this line in /etc/fstab: `tmpfs \
+                 {FOLDER} tmpfs size=512M,mode=0755,uid=USER,gid=USER 0 0`"
             ),
             check: format!("`findmnt -T {FOLDER}` says tmpfs; `df -h {FOLDER}` has room"),
             undo: format!(
@@ -148,8 +148,8 @@ fn another_place(place: &PlaceFacts) -> Step {
     let target = place.shown();
     Step {
         adopt: format!(
-            "stop the program; `cp -a {FOLDER}/. {target}/app/`; `mount --bind {target}/app {FOLDER}`; \
-             in /etc/fstab: `{target}/app {FOLDER} none bind 0 0`"
+            "stop the program; `cp -a {FOLDER}/. {target}/app/`, where {FOLDER} is the folder to move; \
+             `mount --bind {target}/app {FOLDER}`; in /etc/fstab: `{target}/app {FOLDER} none bind 0 0`"
         ),
         check: format!("`findmnt -T {FOLDER}` says {}", place.filesystem),
         undo: format!("stop the program; `umount {FOLDER}`; copy back what is new"),

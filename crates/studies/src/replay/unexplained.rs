@@ -4,26 +4,26 @@
 use units::{count, percent};
 
 use super::plan::program::Facts;
+use super::plan::recording::{Count, NotReplayed};
 
 /// A share of the recorded time that may be missing without a word.
 const MISSING_MAX: f64 = 0.02;
-/// What a page of a mapped file may take that is read from a device.
-const PAGE_NS: f64 = 100_000.0;
 
 /// Why a replay says nothing of the program's time, if so.
 pub(super) fn untrusted(facts: &Facts) -> Option<String> {
     let stretch_ns = facts.stretch_ns.max(1) as f64;
-    let pages_share = facts.mapped_pages as f64 * PAGE_NS / stretch_ns;
-    if facts.ring_operations > 0 {
+    let matters = |part: Count| part.ns as f64 / stretch_ns > MISSING_MAX;
+    let NotReplayed { ring_operations, mapped_pages } = facts.not_replayed;
+    if matters(ring_operations) {
         return Some(format!(
             "{} operations of the program went through io_uring, which is not replayed",
-            count(facts.ring_operations)
+            count(ring_operations.number)
         ));
     }
-    if pages_share > MISSING_MAX {
+    if matters(mapped_pages) {
         return Some(format!(
             "the program read {} pages of mapped files from the device, which is not replayed",
-            count(facts.mapped_pages)
+            count(mapped_pages.number)
         ));
     }
     let files = facts.files_ns as f64 / stretch_ns;
@@ -65,12 +65,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_seen_is_said() {
-        let ring = Facts { ring_operations: 1200, ..facts(0, 1e9, 0.0) };
-        assert!(untrusted(&ring).unwrap().starts_with("1,200 operations"));
-        let [few, many] =
-            [100, 1000].map(|pages| Facts { mapped_pages: pages, ..facts(0, 1e9, 0.0) });
-        assert_eq!(untrusted(&few), None);
-        assert!(untrusted(&many).unwrap().contains("1,000 pages of mapped files"));
+    fn what_is_not_replayed_is_said_if_it_takes_time() {
+        let [few, many] = [10_000_000, 100_000_000].map(|ns| Count { number: 1200, ns });
+        let said = |not_replayed| untrusted(&Facts { not_replayed, ..facts(0, 1e9, 0.0) });
+        let ring = |ring_operations| NotReplayed { ring_operations, ..NotReplayed::default() };
+        assert_eq!(said(ring(few)), None);
+        assert!(said(ring(many)).unwrap().starts_with("1,200 operations"));
+        let pages = |mapped_pages| NotReplayed { mapped_pages, ..NotReplayed::default() };
+        assert_eq!(said(pages(few)), None);
+        assert!(said(pages(many)).unwrap().contains("1,200 pages of mapped files"));
     }
 }

@@ -11,6 +11,7 @@ mod folders;
 mod programs;
 mod watched;
 
+use std::fs::File;
 use std::os::fd::AsFd as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -22,6 +23,7 @@ use engine::study::{SliceFolders, Workload};
 use host::clock::Clock;
 use rand::seq::SliceRandom as _;
 use tempfile::TempDir;
+use trace::{TraceReader, bill_of};
 
 pub(crate) use self::folders::Folders;
 pub(crate) use self::programs::{Program, all as programs};
@@ -104,6 +106,8 @@ struct Row {
     foretold: Spread,
     bound: f64,
     off: f64,
+    /// What a replay in memory took of the program's own time there.
+    target: f64,
     verdict: bool,
 }
 
@@ -134,6 +138,17 @@ fn table(rows: &[Row]) {
             if row.verdict { yes(holds) } else { "–" }
         );
     }
+    // As ARTC (Weiss et al., SOSP 2013) has it.
+    let errors = rows.iter().filter(|row| row.verdict).map(|row| (row.target - 1.0).abs());
+    let errors: Vec<f64> = errors.collect();
+    let mean = errors.iter().sum::<f64>() / errors.len().max(1) as f64;
+    println!(
+        "Of {} programs, {} have a verdict; in memory, their replays take a time that is off by \
+         {} on average",
+        rows.len(),
+        errors.len(),
+        percent(mean)
+    );
 }
 
 /// Measures one program.
@@ -148,8 +163,9 @@ fn measure(
     // What is read from the device the first time is in memory from then on.
     original_ns(program, folders.prepared(program, &args.disk)?)?;
     for _ in 0..args.rounds {
-        let (_kept, mut workload) =
+        let (_kept, mut workload, bound) =
             recorded(iotoll, program, folders.prepared(program, &args.disk)?)?;
+        replayed.bound.push(bound);
         let mut order = TURNS;
         order.shuffle(&mut rand::rng());
         for turn in order {
@@ -170,12 +186,13 @@ fn measure(
     Ok(tell(program, &took, &replayed))
 }
 
-/// Records a program in its folder, and makes a replay of it. The trace is in the other one.
+/// Records a program in its folder, makes a replay of it, and has the bill's bound. The trace is
+/// in the other folder.
 fn recorded(
     iotoll: &Path,
     program: &Program,
     folder: &Path,
-) -> Result<(TempDir, Box<dyn Workload>)> {
+) -> Result<(TempDir, Box<dyn Workload>, f64)> {
     let kept = tempfile::tempdir()?;
     let trace = kept.path().join("program.trace");
     let mut record = Command::new(iotoll);
@@ -183,7 +200,15 @@ fn recorded(
     record.current_dir(folder);
     process::succeed(record.stdout(Stdio::null()).stderr(Stdio::null()))?;
     let workload = workload(&trace, folder)?;
-    Ok((kept, workload))
+    let bound = bound(&trace)?;
+    Ok((kept, workload, bound))
+}
+
+/// The most that moving files can save, as the bill has it; all, where it does not know.
+fn bound(trace: &Path) -> Result<f64> {
+    let mut reader = TraceReader::new(File::open(trace)?)?;
+    let bound = bill_of(&mut reader, |_, _| String::new())?.bound;
+    Ok(if bound.complete { bound.share } else { 1.0 })
 }
 
 /// What replays told of themselves, each of them.
@@ -213,6 +238,7 @@ fn tell(program: &Program, took: &[Vec<f64>; 4], replayed: &Replayed) -> Measure
     let (really, foretold) = (saved(disk, ram), saved(replay_disk, replay_ram));
     let percent = |share: f64| format!("{:.1}%", share * 100.0);
     let (calls, call_ns) = (middle(&replayed.calls), middle(&replayed.call_ns));
+    let target = ratio(replay_ram, ram).median;
     let bound = middle(&replayed.bound);
     let off_max = OFF_MAX[usize::from(call_ns < LONG_NS)];
     println!("{}", program.name);
@@ -245,7 +271,8 @@ fn tell(program: &Program, took: &[Vec<f64>; 4], replayed: &Replayed) -> Measure
     if really.low > bound {
         missed.push(format!("{name}: moving saves more than the bound"));
     }
-    if really.low > foretold.high || really.high < foretold.low {
+    let is_other = really.low > foretold.high || really.high < foretold.low;
+    if replayed.untrusted.is_none() && is_other {
         missed.push(format!("{name}: moving saves another share than replays say"));
     }
     let row = Row {
@@ -254,6 +281,7 @@ fn tell(program: &Program, took: &[Vec<f64>; 4], replayed: &Replayed) -> Measure
         foretold,
         bound,
         off: off.median,
+        target,
         verdict: replayed.untrusted.is_none(),
     };
     Measured { row, missed }
@@ -292,7 +320,7 @@ fn replay_ns(
     turn: Turn,
     told: &mut Replayed,
 ) -> Result<f64> {
-    let opened = std::fs::File::open(folder)?;
+    let opened = File::open(folder)?;
     let folders = SliceFolders::alone(opened.as_fd(), opened.as_fd(), true);
     let mut recorder = SliceTimer::new(Clock::new(), ::process::StopFlag::default());
     let ready = workload.prepare(folders)?.ready(1, &recorder)?;
@@ -305,13 +333,9 @@ fn replay_ns(
     let elapsed_ns = recorder.elapsed_ns() as f64;
     let outcome = ran.finish()?;
     let figure = |name: &str| outcome.figures.get(name).copied();
-    let (Some(calls), Some(think_ns), Some(recorded_ns), Some(deviations), Some(bound)) = (
-        figure("calls"),
-        figure("think_ns"),
-        figure("recorded_ns"),
-        figure("deviations"),
-        figure("bound_share"),
-    ) else {
+    let (Some(calls), Some(think_ns), Some(recorded_ns), Some(deviations)) =
+        (figure("calls"), figure("think_ns"), figure("recorded_ns"), figure("deviations"))
+    else {
         bail!("the replay does not tell of itself");
     };
     if turn == Turn::ReplayOnDisk {
@@ -320,7 +344,6 @@ fn replay_ns(
     told.deviations = told.deviations.max(deviations);
     told.calls.push(calls);
     told.recorded_ns.push(recorded_ns);
-    told.bound.push(bound);
     told.untrusted = outcome.untrusted.or(told.untrusted.take());
     Ok(elapsed_ns)
 }

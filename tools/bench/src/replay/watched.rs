@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
 
-use super::{Args, Folders, LONG_NS, OFF_MAX, Replayed, Turn, middle, replay_ns, workload};
+use super::{Args, Folders, LONG_NS, OFF_MAX, Replayed, Turn, bound, middle, replay_ns, workload};
 use crate::spread::Spread;
 use xtask::packages::is_installed;
 use xtask::process;
@@ -46,7 +46,7 @@ pub(super) fn measure(args: &Args, iotoll: &Path, folders: &mut Folders) -> Resu
     let folder = fs::canonicalize(folders.empty(&args.disk)?)?;
     record(iotoll, &folder, &trace)?;
     let mut workload = workload(&trace, &folder)?;
-    let mut replayed = Replayed::default();
+    let mut replayed = Replayed { bound: vec![bound(&trace)?], ..Replayed::default() };
     let (mut disk, mut ram) = (Vec::new(), Vec::new());
     for _ in 0..args.rounds {
         for (turn, place, took) in
@@ -109,7 +109,7 @@ fn tell(disk: &[f64], ram: &[f64], replayed: &Replayed) -> Vec<String> {
     println!(
         "  replays say that moving saves {}; at most {}; deviations {}",
         saved.show(percent),
-        percent(middle(&replayed.bound)),
+        percent(replayed.bound[0]),
         replayed.deviations
     );
     let mut missed = Vec::new();

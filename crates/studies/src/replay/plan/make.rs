@@ -371,8 +371,7 @@ impl<'r> PlanBuilder<'r> {
         self.facts.recorded_ns = recorded_ns.saturating_sub(overhead_ns);
         self.facts.stretch_ns = until_ns.saturating_sub(overhead_ns);
         self.facts.sees_wakers = self.recording.header.sees_wakers;
-        self.facts.ring_operations = self.recording.ring_operations;
-        self.facts.mapped_pages = self.recording.mapped_pages;
+        self.facts.not_replayed = self.recording.not_replayed;
         let files_ns = self.facts.files_ns.saturating_add_signed(-self.within_ns);
         self.facts.files_ns = files_ns.min(self.facts.stretch_ns);
     }

@@ -2,6 +2,8 @@
 
 use std::ffi::CString;
 
+use super::recording::NotReplayed;
+
 /// Fills are told apart in so many steps of compressibility.
 pub(crate) const FILL_STEPS: usize = 16;
 /// The fill that does not become smaller, which is taken where nothing is known.
@@ -264,9 +266,8 @@ pub(crate) struct Facts {
     pub(crate) shortest: Shortest,
     /// Whether it is known which thread woke another one.
     pub(crate) sees_wakers: bool,
-    /// Operations on `io_uring`, and pages of mapped files that came from a device.
-    pub(crate) ring_operations: u64,
-    pub(crate) mapped_pages: u64,
+    /// What is not.
+    pub(crate) not_replayed: NotReplayed,
     /// Calls that are replayed.
     pub(crate) calls: u64,
     /// What they write.

@@ -36,9 +36,7 @@ pub(crate) struct Recording {
     pub(crate) pipes: HashMap<OpenNumber, Ends>,
     /// What was open before, in the order in which it was used first.
     pub(crate) inherited: HashMap<OpenNumber, Inherited>,
-    /// Operations on `io_uring`, and pages of mapped files that came from a device.
-    pub(crate) ring_operations: u64,
-    pub(crate) mapped_pages: u64,
+    pub(crate) not_replayed: NotReplayed,
     paths: Vec<Arc<[u8]>>,
     /// What paths were found to be, if anyone looked.
     kinds: HashMap<PathNumber, FileKind>,
@@ -46,6 +44,51 @@ pub(crate) struct Recording {
     pub(crate) began_in: Option<PathNumber>,
     /// How many threads made calls.
     pub(crate) threads: usize,
+}
+
+/// What the kernel does with files beside calls.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct NotReplayed {
+    /// Operations on `io_uring`.
+    pub(crate) ring_operations: Count,
+    /// Pages of mapped files that came from a device.
+    pub(crate) mapped_pages: Count,
+}
+
+/// How often something was done, and how long it took, added up over what was under way at once.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Count {
+    pub(crate) number: u64,
+    pub(crate) ns: u64,
+}
+
+/// What a page of a mapped file may take that is read from a device, where that was not measured.
+const PAGE_NS: u64 = 100_000;
+
+impl NotReplayed {
+    fn call(&mut self, call: &Call) {
+        if call.op.is_of_ring() {
+            self.ring_operations.add(1, call.took_ns);
+        } else if call.result == 1 {
+            self.mapped_pages.add(1, call.took_ns);
+        }
+    }
+
+    /// What was counted and not seen; of rings, nobody knows how long it took.
+    fn unseen(&mut self, kind: Unseen, count: u64) {
+        match kind {
+            Unseen::IoUring => self.ring_operations.add(count, u64::MAX),
+            Unseen::MappedPages => self.mapped_pages.add(count, count.saturating_mul(PAGE_NS)),
+            Unseen::Programs | Unseen::Namespaces | Unseen::Paths | Unseen::Calls => {}
+        }
+    }
+}
+
+impl Count {
+    fn add(&mut self, number: u64, ns: u64) {
+        self.number = self.number.saturating_add(number);
+        self.ns = self.ns.saturating_add(ns);
+    }
 }
 
 /// An open file's number: copies of a descriptor stand for one.
@@ -202,8 +245,7 @@ struct Gathered {
     users: HashMap<PathId, u32>,
     began_in: Option<PathNumber>,
     unseen_programs: u64,
-    ring_operations: u64,
-    mapped_pages: u64,
+    not_replayed: NotReplayed,
     until_ns: u64,
     /// The latest time that was met.
     at_ns: u64,
@@ -221,14 +263,9 @@ impl Gathered {
 
     fn take(&mut self, entry: &Entry) {
         if let Entry::Unseen { kind, count } = entry {
-            let sum = match kind {
-                Unseen::Programs => Some(&mut self.unseen_programs),
-                Unseen::IoUring => Some(&mut self.ring_operations),
-                Unseen::MappedPages => Some(&mut self.mapped_pages),
-                Unseen::Namespaces | Unseen::Paths | Unseen::Calls => None,
-            };
-            if let Some(sum) = sum {
-                *sum = sum.saturating_add(*count);
+            self.not_replayed.unseen(*kind, *count);
+            if *kind == Unseen::Programs {
+                self.unseen_programs = self.unseen_programs.saturating_add(*count);
             }
         }
         let is_full = self.calls.len() >= CALLS_MAX
@@ -242,8 +279,8 @@ impl Gathered {
         }
         let followed = self.follower.follow(entry);
         match entry {
-            // What the kernel does beside calls is not made again.
-            Entry::Call(call) if call.op.is_call() => {
+            Entry::Call(call) if !call.op.is_call() => self.not_replayed.call(call),
+            Entry::Call(call) => {
                 if let Some(followed) = followed {
                     self.call(call, followed);
                 }
@@ -401,8 +438,7 @@ impl Gathered {
             closed: self.closed,
             pipes: self.pipes,
             inherited: self.inherited,
-            ring_operations: self.ring_operations,
-            mapped_pages: self.mapped_pages,
+            not_replayed: self.not_replayed,
             paths: self.paths,
             kinds: self.kinds,
             began_in: self.began_in,

@@ -121,6 +121,23 @@ fn a_file_that_lacks_and_a_read_that_is_short_make_the_arm_invalid() {
     assert!(why.contains("read of file gave 50 B instead of 100 B"), "{why}");
 }
 
+/// Fails where a replay without rings and page faults, which is quick on any storage, is trusted
+/// although the recording saw them.
+#[test]
+fn operations_on_rings_and_pages_that_were_read_are_missing_in_a_replay() {
+    let untrusted = |op, result| {
+        let mut told = TestTrace::new();
+        let log = told.open(MAIN, "log", MAKES);
+        (0..5).for_each(|_| told.write(MAIN, log, 10));
+        told.call(Call { fd: log, took_ns: 100_000, result, ..Call::new(MAIN, op) });
+        told.replayed(in_memory().path(), &[]).unwrap().outcome.untrusted
+    };
+    assert!(untrusted(Op::RingSync, 0).unwrap().contains("1 operations of the program went"));
+    assert!(untrusted(Op::Fault, 1).unwrap().contains("1 pages of mapped files"));
+    // It was in memory.
+    assert_eq!(untrusted(Op::Fault, 0), None);
+}
+
 #[test]
 fn one_call_of_many_may_go_otherwise() {
     let deviating = |others: usize| {
