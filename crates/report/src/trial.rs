@@ -149,19 +149,25 @@ fn entry(first: &str, advice: &TriedAdvice, apply: bool, width: Width) -> String
 
 /// Why there is nothing to do without a condition.
 fn nothing(result: &TryResult) -> String {
-    let saves = result.rows.iter().any(is_sure_saving);
-    let rest = (1.0 - result.bound).max(0.0);
-    if saves {
+    if result.rows.iter().any(is_sure_saving) {
         return "nothing without a condition.".to_owned();
     }
+    let may_pay = !result.bound_complete || result.bound >= result.threshold;
+    let undecided = |row: &&TriedRow| {
+        let is_move = matches!(row.variant, TriedVariant::AllInRam | TriedVariant::InRam);
+        is_move && row.verdict == Some(Verdict::Unclear)
+    };
+    if let Some(row) = result.rows.iter().find(undecided).filter(|_| may_pay) {
+        // Of too few rounds nothing is known of how runs vary.
+        let why = row.why.as_deref().filter(|_| row.ratio_low.is_none());
+        return match why {
+            Some(why) => format!("nothing yet: {why}."),
+            None => "nothing yet: a longer --budget may decide what is not decided.".to_owned(),
+        };
+    }
+    let rest = (1.0 - result.bound).max(0.0);
     if rest >= 0.5 && result.bound_complete {
         return format!("nothing: {} of its time is not files.", percent(rest));
-    }
-    let mut rows = result.rows.iter();
-    // Nothing is known of how runs vary, so the times say nothing yet, however far apart.
-    let too_few = rows.find(|row| row.verdict == Some(Verdict::Unclear) && row.ratio_low.is_none());
-    if let Some(why) = too_few.and_then(|row| row.why.as_deref()) {
-        return format!("nothing yet: {why}.");
     }
     "nothing: moving its files saves nothing that is sure.".to_owned()
 }
@@ -265,7 +271,10 @@ mod tests {
         let say = |result: &TryResult| {
             anstream::adapter::strip_str(&report(result, false, 120)).to_string()
         };
-        assert!(say(&result).contains("saves nothing that is sure"), "{}", say(&result));
+        assert!(say(&result).contains("nothing yet: a longer --budget"), "{}", say(&result));
+        result.bound = 0.02;
+        assert!(say(&result).contains("nothing: 98% of its time is not files"), "{}", say(&result));
+        result.bound = 0.99;
         (result.rows[1].ratio_low, result.rows[1].why) = (None, Some(why.to_owned()));
         let screen = say(&result);
         assert!(screen.contains(&format!("DO         nothing yet: {why}.")), "{screen}");

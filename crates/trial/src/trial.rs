@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use places::WorkDir;
 use process::{Program, Server, StopFlag};
+use rustix::fs::{Access, access};
 
 use crate::aside::Aside;
 use crate::copies::{Chosen, Copies};
@@ -99,14 +100,52 @@ impl Trial {
         drop(view);
         self.survey = Survey::of(&overlays)?;
         overlays.iter().try_for_each(|overlay| overlay.remove(work))?;
+        self.take_ground()?;
+        Ok(self.compare_with(ran))
+    }
+
+    /// Copies what it changes.
+    fn take_ground(&mut self) -> Result<(), Error> {
+        self.ground = None;
+        self.empty(&self.disk)?;
+        self.ground = Some(Rc::new(RefCell::new(self.ground(&[], false)?)));
+        Ok(())
+    }
+
+    /// Takes the folders of these paths for changed as well if the user may write to them, and runs it
+    /// once over copies of them: an overlay cannot hold what is of a group that is not mapped
+    /// (`EOVERFLOW`), so the first run could not change it. None where nothing is new, or too large.
+    pub fn survey_again(
+        &mut self,
+        refused: &BTreeSet<PathBuf>,
+    ) -> Result<Option<(Duration, Option<String>)>, Error> {
+        let may_write = |path: &&PathBuf| access(path.as_path(), Access::WRITE_OK).is_ok();
+        let folders = refused.iter().filter(may_write).filter_map(|path| path.parent());
+        let known = self.survey.folders.clone();
+        self.survey.folders.extend(folders.map(Path::to_owned));
+        if self.survey.folders == known {
+            return Ok(None);
+        }
+        match self.take_ground() {
+            Err(Error::TooLarge { .. }) => {
+                self.survey.folders = known;
+                return self.take_ground().map(|()| None);
+            }
+            taken => taken?,
+        }
+        let ran = self.run_as_now()?;
+        Ok(Some(self.compare_with(ran)))
+    }
+
+    /// Makes a run what others are compared with. How long it took, and how it failed.
+    fn compare_with(&mut self, ran: Ran) -> (Duration, Option<String>) {
         let failed = (ran.status != 0).then(|| {
             let said = ran.stderr.last().map_or_else(String::new, |line| format!(": {line}"));
             format!("exit status {}{said}", ran.status)
         });
         let took = ran.took;
         self.reference = Some(Rc::new(RefCell::new(Reference::new(ran, self.ignored.clone()))));
-        self.ground = Some(Rc::new(RefCell::new(self.ground(&[], false)?)));
-        Ok((took, failed))
+        (took, failed)
     }
 
     /// Whether it was told to end.
@@ -166,12 +205,17 @@ impl Trial {
 
     /// Runs it once as now, and takes that in.
     pub fn once_more(&self) -> Result<(Duration, Result<(), String>), Error> {
+        let ran = self.run_as_now()?;
+        Ok((ran.took, self.settle(ran)))
+    }
+
+    fn run_as_now(&self) -> Result<Ran, Error> {
         let view = self.view(&Variant::AsNow)?;
         self.set_up(&view)?;
         let mut ran = self.run(&view, false)?;
         drop(view);
         ran.left = self.take_left()?;
-        Ok((ran.took, self.settle(ran)))
+        Ok(ran)
     }
 
     /// The first run whose files are known becomes what others are compared with.

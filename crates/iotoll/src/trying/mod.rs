@@ -91,11 +91,17 @@ fn tried(
     let mut trial = trial_of(args, folder, stop, grounds)?;
     record::program_of(&trial.command())?;
     output::note("running it once to see what it changes");
-    let (took, failed) = trial.survey(grounds.work())?;
+    let own_users = lacks.takes_rights;
+    let recorded_run = |trial: &Trial, took| RecordedRun::of(args, trial, grounds, took, own_users);
+    let (took, mut failed) = trial.survey(grounds.work())?;
+    let mut recorded = recorded_run(&trial, took)?;
+    if let Some((took, again)) = trial.survey_again(&recorded.found.refused)? {
+        failed = again;
+        recorded = recorded_run(&trial, took)?;
+    }
     if let Some(how) = failed {
         output::note(&format!("the first run ended with {how}; that is taken for what it does"));
     }
-    let recorded = RecordedRun::of(args, &trial, grounds, took, lacks.takes_rights)?;
     let once_more = Instant::now();
     let (took, again) = trial.once_more()?;
     again.map_err(|why| cannot_run_again(&why))?;

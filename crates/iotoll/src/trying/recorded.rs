@@ -47,6 +47,7 @@ impl RecordedRun {
         recording::calibrate(&mut recorder)?;
         let file = |name: &str| {
             let path = grounds.work().path().join(name);
+            let _ = fs::remove_file(&path);
             let opened = File::options().read(true).write(true).create_new(true).open(&path);
             opened.with_context(|| format!("making {}", path.display()))
         };

@@ -191,24 +191,54 @@ fn an_ordinary_user_can_try_as_well() {
         return;
     }
     let folder = project();
-    for path in [folder.path().to_owned()].into_iter().chain(state(folder.path()).into_keys()) {
-        std::os::unix::fs::lchown(path, Some(65_534), Some(65_534)).unwrap();
-    }
-    let before = state(folder.path());
-    let options = ["--reuid=65534", "--regid=65534", "--clear-groups"];
-    let output = Command::new("setpriv")
-        .args(options)
-        .arg(env!("CARGO_BIN_EXE_iotoll"))
-        .args(["try", "--rounds", "1", "--budget", "20", "--json", "-", "--", "sh", "-c", CHANGES])
-        .current_dir(folder.path())
-        .output();
-    let Some(output) = output.ok().filter(|output| {
-        let said = stderr(output);
-        !said.contains("Permission denied") && !said.contains("private view")
-    }) else {
-        return skip(test, "another user cannot run it, or has no user namespaces");
-    };
+    let before = given_to_nobody(folder.path(), 65_534);
+    let Some(output) = tried_by_nobody(test, folder.path(), CHANGES) else { return };
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     assert_eq!(state(folder.path()), before);
     assert_ne!(row(&result(&output), "all-in-ram").unwrap()["verdict"], "invalid");
+}
+
+/// Fails where a file of another group, which no overlay in a user's own namespace can copy, cannot be
+/// changed in the view, so that another command is tried than the user's.
+#[test]
+fn an_ordinary_user_changes_files_of_another_group() {
+    let test = "an_ordinary_user_changes_files_of_another_group";
+    if !is_root() {
+        return;
+    }
+    let folder = project();
+    let before = given_to_nobody(folder.path(), 0);
+    let changes = "echo new > data/changed || exit 9";
+    let Some(output) = tried_by_nobody(test, folder.path(), changes) else { return };
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_eq!(state(folder.path()), before);
+    assert_eq!(result(&output)["status"], 0, "{}", stderr(&output));
+    assert_ne!(row(&result(&output), "all-in-ram").unwrap()["verdict"], "invalid");
+}
+
+/// Gives all of a folder to nobody, and a group; its state then.
+fn given_to_nobody(folder: &Path, group: u32) -> BTreeMap<PathBuf, String> {
+    for path in [folder.to_owned()].into_iter().chain(state(folder).into_keys()) {
+        std::os::unix::fs::lchown(path, Some(65_534), Some(group)).unwrap();
+    }
+    state(folder)
+}
+
+/// What came of trying some lines of shell as nobody; none where that is impossible here.
+fn tried_by_nobody(test: &str, folder: &Path, lines: &str) -> Option<Output> {
+    let output = Command::new("setpriv")
+        .args(["--reuid=65534", "--regid=65534", "--clear-groups"])
+        .arg(env!("CARGO_BIN_EXE_iotoll"))
+        .args(["try", "--rounds", "1", "--budget", "20", "--json", "-", "--", "sh", "-c", lines])
+        .current_dir(folder)
+        .output();
+    let is_possible = |output: &Output| {
+        let said = stderr(output);
+        !said.contains("Permission denied") && !said.contains("private view")
+    };
+    let output = output.ok().filter(is_possible);
+    if output.is_none() {
+        skip(test, "another user cannot run it, or has no user namespaces");
+    }
+    output
 }
