@@ -21,7 +21,7 @@ pub fn report(result: &TryResult, apply: bool, width: Width) -> String {
     let mut out = heading(&title(result));
     out += &rows(result, width);
     for row in &result.rows {
-        out += &doubt(row, width);
+        out += &doubt(row, result, width);
     }
     out += &advice(result, apply, width);
     out += &outside(result, width);
@@ -53,7 +53,7 @@ fn rows(result: &TryResult, width: Width) -> String {
     for row in &result.rows {
         let bold = if is_sure_saving(row) { Style::new().bold() } else { Style::new() };
         table.add_row([
-            Cell::new(name(row)),
+            Cell::new(name(row, result)),
             Cell::new(row.time_ns.map_or_else(|| "-".to_owned(), time)),
             Cell::new(change(row)).styled(bold),
         ]);
@@ -75,12 +75,14 @@ fn is_sure_saving(row: &TriedRow) -> bool {
     row.verdict == Some(Verdict::Faster) && !row.is_bound
 }
 
-fn name(row: &TriedRow) -> String {
+fn name(row: &TriedRow, result: &TryResult) -> String {
+    let has_all = result.rows.iter().any(|row| row.variant == TriedVariant::AllInRam);
     let folder = row.folder.as_deref().unwrap_or_default();
     match row.variant {
         TriedVariant::AsNow => "as it is".to_owned(),
         TriedVariant::AllInRam => "files in ram".to_owned(),
-        TriedVariant::InRam => format!("  of which {folder} alone"),
+        TriedVariant::InRam if has_all => format!("  of which {folder} alone"),
+        TriedVariant::InRam => format!("{folder} in ram"),
         TriedVariant::SyncsFree => "syncs free (a bound)".to_owned(),
         TriedVariant::Cold => "cold files".to_owned(),
     }
@@ -101,10 +103,10 @@ fn change(row: &TriedRow) -> String {
 }
 
 /// Why a row cannot be compared.
-fn doubt(row: &TriedRow, width: Width) -> String {
+fn doubt(row: &TriedRow, result: &TryResult, width: Width) -> String {
     match (row.verdict, &row.why) {
         (Some(Verdict::Invalid), Some(why)) => {
-            let text = format!("{}: {why}", name(row).trim_start());
+            let text = format!("{}: {why}", name(row, result).trim_start());
             paragraph("", "  ", &text, width)
         }
         _ => String::new(),

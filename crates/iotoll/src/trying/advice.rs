@@ -4,19 +4,20 @@ use std::path::Path;
 
 use model::analysis::Verdict;
 use model::trial::{TriedAdvice, TriedCondition, TriedRow, TriedVariant};
+use trial::Trial;
 use units::{percent, quoted};
 
 use super::found::scratch_of;
 use super::recorded::RecordedRun;
 
 /// Advice for the rows that surely save time. What is only a bound is none of them.
-pub(crate) fn advice(rows: &[TriedRow], recorded: &RecordedRun, folder: &Path) -> Vec<TriedAdvice> {
+pub(crate) fn advice(rows: &[TriedRow], recorded: &RecordedRun, trial: &Trial) -> Vec<TriedAdvice> {
     let alone = rows.iter().any(|row| row.variant == TriedVariant::InRam && saves(row));
     let advised = rows.iter().enumerate().filter(|(_, row)| {
         // One folder that saves says more than all of them.
         saves(row) && (row.variant == TriedVariant::InRam || !alone)
     });
-    advised.filter_map(|(at, row)| of_row(at, row, recorded, folder)).collect()
+    advised.filter_map(|(at, row)| of_row(at, row, recorded, trial)).collect()
 }
 
 fn saves(row: &TriedRow) -> bool {
@@ -24,15 +25,19 @@ fn saves(row: &TriedRow) -> bool {
         && matches!(row.variant, TriedVariant::InRam | TriedVariant::AllInRam)
 }
 
-fn of_row(at: usize, row: &TriedRow, recorded: &RecordedRun, folder: &Path) -> Option<TriedAdvice> {
+fn of_row(at: usize, row: &TriedRow, recorded: &RecordedRun, trial: &Trial) -> Option<TriedAdvice> {
     let moved = match &row.folder {
-        Some(moved) => folder.join(moved),
-        None => folder.to_owned(),
+        Some(moved) => vec![trial.folder.join(moved)],
+        None => trial.copied().0,
     };
     let saved = percent(1.0 - row.ratio?);
     let name = row.folder.clone().unwrap_or_else(|| "the files that it changes".to_owned());
-    let (apply, undo) = remedy(&moved);
-    let Some(scratch) = scratch_of(&moved, recorded).filter(|_| row.folder.is_some()) else {
+    let remedies = moved.iter().enumerate().map(|(number, folder)| remedy(folder, number));
+    let (apply, undo): (Vec<_>, Vec<_>) = remedies.unzip();
+    let (apply, undo) = (apply.concat(), undo.concat());
+    let alone = moved.first().filter(|_| row.folder.is_some());
+    let scratch = alone.and_then(|folder| Some((folder, scratch_of(folder, recorded)?)));
+    let Some((folder, scratch)) = scratch else {
         return Some(TriedAdvice {
             condition: TriedCondition::CanBeMadeAgain,
             row: at,
@@ -41,13 +46,13 @@ fn of_row(at: usize, row: &TriedRow, recorded: &RecordedRun, folder: &Path) -> O
             undo,
         });
     };
-    let share = percent(scratch.share.min(1.0));
+    let share = percent(row.scratch.unwrap_or(scratch.share));
     let (condition, why) = if scratch.synced {
         (TriedCondition::NotAfterCrash, "it syncs files that it removes again")
     } else {
         (TriedCondition::None, "nothing can be lost")
     };
-    let how = if is_for_scratch(&moved) { "put TMPDIR on tmpfs" } else { "put it on tmpfs" };
+    let how = if is_for_scratch(folder) { "put TMPDIR on tmpfs" } else { "put it on tmpfs" };
     Some(TriedAdvice {
         condition,
         row: at,
@@ -65,9 +70,13 @@ fn is_for_scratch(folder: &Path) -> bool {
     folder == Path::new(&named)
 }
 
-/// Lines that put a folder in memory, and those that undo it.
-fn remedy(folder: &Path) -> (Vec<String>, Vec<String>) {
+/// Lines that put a folder in memory, the so-and-so-many'th of some, and those that undo it.
+fn remedy(folder: &Path, number: usize) -> (Vec<String>, Vec<String>) {
     let path = folder.display().to_string();
+    let moved = match number {
+        0 => "/dev/shm/moved".to_owned(),
+        _ => format!("/dev/shm/moved-{}", number + 1),
+    };
     let (shown, before) = (quoted(&path), quoted(&format!("{path}.before")));
     if is_for_scratch(folder) {
         let apply = vec![
@@ -79,15 +88,12 @@ fn remedy(folder: &Path) -> (Vec<String>, Vec<String>) {
     // As fstab(5) has it.
     let escaped = path.replace('\\', "\\134").replace(' ', "\\040");
     let apply = vec![
-        format!("cp -a {shown} /dev/shm/moved && mount --bind /dev/shm/moved {shown}"),
+        format!("cp -a {shown} {moved} && mount --bind {moved} {shown}"),
         format!("fstab: tmpfs {escaped} tmpfs size=1G,mode=0755 0 0"),
         format!("[Service] TemporaryFileSystem={path}"),
     ];
     let undo = vec![
-        format!(
-            "umount {shown} && mv {shown} {before} && cp -a /dev/shm/moved {shown} && rm -r \
-             /dev/shm/moved"
-        ),
+        format!("umount {shown} && mv {shown} {before} && cp -a {moved} {shown} && rm -r {moved}"),
         "remove the line of fstab or of [Service]".to_owned(),
     ];
     (apply, undo)

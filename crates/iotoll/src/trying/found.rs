@@ -53,7 +53,7 @@ pub(crate) fn result(context: &Context<'_>, measured: &Measured) -> TryResult {
         status: trial.status(),
         threshold: run.plan.threshold,
         seed: run.run.seed,
-        bound: bound(context, measured),
+        bound: later(context.recorded.bill.bound.share, context, measured),
         bound_complete: recorded.bill.bound.complete,
         syncs: TriedSyncs {
             calls: syncs.calls,
@@ -93,12 +93,12 @@ fn row(context: &Context<'_>, measured: &Measured, at: usize) -> TriedRow {
         ratio_high: of(|comparison| comparison.ratio_high),
         verdict,
         why: failure.or_else(|| comparison.and_then(|comparison| comparison.why.clone())),
-        cause: cause(variant, context.recorded, bound(context, measured)),
+        cause: cause(variant, context, measured),
         is_bound: *variant == Variant::SyncsFree,
         scratch: variant
             .folder()
             .and_then(|folder| scratch_of(&folder, context.recorded))
-            .map(|scratch| scratch.share),
+            .map(|scratch| later(scratch.share.min(1.0), context, measured)),
     }
 }
 
@@ -127,18 +127,20 @@ pub(crate) fn scratch_of<'a>(folder: &Path, recorded: &'a RecordedRun) -> Option
     all.find(|scratch| scratch.is_all && scratch.folder.starts_with(folder))
 }
 
-/// The most that moving its files can save. Storage may have been quicker in the run that was
-/// recorded than it was later: by how much later runs took longer may all be of files.
-fn bound(Context { recorded, once, .. }: &Context<'_>, measured: &Measured) -> f64 {
-    let (share, once_ns) = (recorded.bill.bound.share, once.as_nanos() as f64);
+/// What a share of the recorded run's time may be of later ones. Storage may have been quicker then:
+/// by how much later runs took longer may all be of files.
+fn later(share: f64, Context { once, .. }: &Context<'_>, measured: &Measured) -> f64 {
+    let once_ns = once.as_nanos() as f64;
     let now_ns = measured.analysis.arms.first().and_then(|now| now.typical_ns);
     let slower = now_ns.filter(|now_ns| *now_ns > once_ns);
     slower.map_or(share, |now_ns| 1.0 - (1.0 - share) * once_ns / now_ns)
 }
 
 /// What explains a row, with the bound beside it.
-fn cause(variant: &Variant, recorded: &RecordedRun, bound: f64) -> String {
+fn cause(variant: &Variant, context: &Context<'_>, measured: &Measured) -> String {
+    let recorded = context.recorded;
     let share = recorded.bill.bound.share;
+    let bound = later(share, context, measured);
     let quicker = if bound < share + QUICKER_MIN {
         String::new()
     } else {
@@ -159,7 +161,7 @@ fn cause(variant: &Variant, recorded: &RecordedRun, bound: f64) -> String {
             let more = if recorded.bill.bound.complete { "" } else { ", as far as seen" };
             format!("bound: its files take {bound}{quicker}{because}{more}")
         }
-        Variant::InRam(folder) => of_folder(folder, recorded),
+        Variant::InRam(folder) => of_folder(folder, context, measured),
         Variant::SyncsFree => {
             let least = if syncs.unfiltered > 0 { ", and others that no filter sees" } else { "" };
             let take = if syncs.calls == 1 { "takes" } else { "take" };
@@ -169,12 +171,13 @@ fn cause(variant: &Variant, recorded: &RecordedRun, bound: f64) -> String {
     }
 }
 
-fn of_folder(folder: &Path, recorded: &RecordedRun) -> String {
+fn of_folder(folder: &Path, context: &Context<'_>, measured: &Measured) -> String {
+    let recorded = context.recorded;
     if let Some(scratch) = scratch_of(folder, recorded) {
         return format!(
             "scratch: {} that it removes again take {}",
             counted(scratch.files, "file"),
-            percent(scratch.share.min(1.0))
+            percent(later(scratch.share.min(1.0), context, measured))
         );
     }
     let known = recorded.found.folders.iter().find(|share| share.path == folder);

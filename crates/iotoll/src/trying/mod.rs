@@ -124,7 +124,7 @@ fn tried(
         left_out,
     };
     let found = found::result(&context, &measured);
-    let advice = advice::advice(&found.rows, &recorded, &trial.folder);
+    let advice = advice::advice(&found.rows, &recorded, &trial);
     Ok(TryResult { advice, ..found })
 }
 
@@ -178,10 +178,17 @@ fn variants(
     }
     let (copied, _) = trial.copied();
     let mut variants = vec![Variant::AsNow];
+    let is_all = |folder: &PathBuf| copied.len() == 1 && copied.contains(folder);
     if grounds.ram().is_some() && !(folders.is_empty() && copied.is_empty()) {
-        variants.push(Variant::AllInRam);
-        let is_all = |folder: &PathBuf| copied.len() == 1 && copied.contains(folder);
-        let alone = folders.into_iter().filter(|folder| !is_all(folder) || !args.moved.is_empty());
+        let is_one = args.moved.is_empty() && folders.iter().all(is_all);
+        match copied.as_slice() {
+            // It is named, for it is not where the user would look for it.
+            [one] if is_one && *one != trial.folder => variants.push(Variant::InRam(one.clone())),
+            _ => variants.push(Variant::AllInRam),
+        }
+        let is_the_same = |folder: &PathBuf| is_one || is_all(folder) && *folder == trial.folder;
+        let is_asked_for = !args.moved.is_empty();
+        let alone = folders.into_iter().filter(|folder| is_asked_for || !is_the_same(folder));
         variants.extend(alone.map(Variant::InRam));
     }
     if recorded.found.syncs.calls > 0 && lacks.filter.is_none() {

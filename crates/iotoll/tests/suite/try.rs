@@ -112,6 +112,21 @@ fn a_command_that_changes_everything_leaves_the_users_files_as_they_are() {
     assert!(!result["outside"].as_array().unwrap().is_empty());
 }
 
+/// Fails where the folder that would be moved is not the one that the command writes to.
+#[test]
+fn what_writes_only_elsewhere_is_moved_there() {
+    if !is_possible("what_writes_only_elsewhere_is_moved_there") {
+        return;
+    }
+    let (folder, scratch) = (project(), tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap());
+    let lines = "f=$(mktemp); for n in $(seq 300); do echo $n >> $f; read x < $f; done; rm $f";
+    let mut command = trying(folder.path(), &["--rounds", "1"], &["sh", "-c", lines]);
+    let told = result(&command.env("TMPDIR", scratch.path()).output().unwrap());
+    let in_ram = row(&told, "in-ram").unwrap_or_else(|| panic!("{told:#}"));
+    assert_eq!(in_ram["folder"], scratch.path().to_str().unwrap(), "{told:#}");
+    assert!(in_ram["scratch"].as_f64().unwrap() > 0.0, "{told:#}");
+}
+
 #[test]
 fn a_variant_that_comes_to_something_else_is_not_compared() {
     if !is_possible("a_variant_that_comes_to_something_else_is_not_compared") {
