@@ -3,8 +3,8 @@
 
 use units::{count, percent};
 
+use super::plan::not_replayed::{Count, NotReplayed};
 use super::plan::program::Facts;
-use super::plan::recording::{Count, NotReplayed};
 
 /// A share of the recorded time that may be missing without a word.
 const MISSING_MAX: f64 = 0.02;

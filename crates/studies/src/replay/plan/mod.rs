@@ -10,6 +10,7 @@ pub(super) mod folder;
 mod initial_state;
 pub(super) mod make;
 mod matters;
+pub(super) mod not_replayed;
 mod order;
 mod paths;
 pub(super) mod program;

@@ -2,7 +2,7 @@
 
 use std::ffi::CString;
 
-use super::recording::NotReplayed;
+use super::not_replayed::NotReplayed;
 
 /// Fills are told apart in so many steps of compressibility.
 pub(crate) const FILL_STEPS: usize = 16;

@@ -12,6 +12,7 @@ use trace::{
 };
 use units::{count, counted};
 
+use super::not_replayed::NotReplayed;
 use super::program::PathNumber;
 
 /// More calls than this are not replayed in one go: what is known of each takes some 300 bytes
@@ -44,51 +45,6 @@ pub(crate) struct Recording {
     pub(crate) began_in: Option<PathNumber>,
     /// How many threads made calls.
     pub(crate) threads: usize,
-}
-
-/// What the kernel does with files beside calls.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct NotReplayed {
-    /// Operations on `io_uring`.
-    pub(crate) ring_operations: Count,
-    /// Pages of mapped files that came from a device.
-    pub(crate) mapped_pages: Count,
-}
-
-/// How often something was done, and how long it took, added up over what was under way at once.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Count {
-    pub(crate) number: u64,
-    pub(crate) ns: u64,
-}
-
-/// What a page of a mapped file may take that is read from a device, where that was not measured.
-const PAGE_NS: u64 = 100_000;
-
-impl NotReplayed {
-    fn call(&mut self, call: &Call) {
-        if call.op.is_of_ring() {
-            self.ring_operations.add(1, call.took_ns);
-        } else if call.result == 1 {
-            self.mapped_pages.add(1, call.took_ns);
-        }
-    }
-
-    /// What was counted and not seen; of rings, nobody knows how long it took.
-    fn unseen(&mut self, kind: Unseen, count: u64) {
-        match kind {
-            Unseen::IoUring => self.ring_operations.add(count, u64::MAX),
-            Unseen::MappedPages => self.mapped_pages.add(count, count.saturating_mul(PAGE_NS)),
-            Unseen::Programs | Unseen::Namespaces | Unseen::Paths | Unseen::Calls => {}
-        }
-    }
-}
-
-impl Count {
-    fn add(&mut self, number: u64, ns: u64) {
-        self.number = self.number.saturating_add(number);
-        self.ns = self.ns.saturating_add(ns);
-    }
 }
 
 /// An open file's number: copies of a descriptor stand for one.

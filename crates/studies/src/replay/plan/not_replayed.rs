@@ -1,0 +1,48 @@
+//! What a recording has that a replay does not do.
+
+use trace::{Call, Unseen};
+
+/// What the kernel does with files beside calls.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct NotReplayed {
+    /// Operations on `io_uring`.
+    pub(crate) ring_operations: Count,
+    /// Pages of mapped files that came from a device.
+    pub(crate) mapped_pages: Count,
+}
+
+/// How often something was done, and how long it took, added up over what was under way at once.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Count {
+    pub(crate) number: u64,
+    pub(crate) ns: u64,
+}
+
+/// What a page of a mapped file may take that is read from a device, where that was not measured.
+const PAGE_NS: u64 = 100_000;
+
+impl NotReplayed {
+    pub(crate) fn call(&mut self, call: &Call) {
+        if call.op.is_of_ring() {
+            self.ring_operations.add(1, call.took_ns);
+        } else if call.result == 1 {
+            self.mapped_pages.add(1, call.took_ns);
+        }
+    }
+
+    /// What was counted and not seen; of rings, nobody knows how long it took.
+    pub(crate) fn unseen(&mut self, kind: Unseen, count: u64) {
+        match kind {
+            Unseen::IoUring => self.ring_operations.add(count, u64::MAX),
+            Unseen::MappedPages => self.mapped_pages.add(count, count.saturating_mul(PAGE_NS)),
+            Unseen::Programs | Unseen::Namespaces | Unseen::Paths | Unseen::Calls => {}
+        }
+    }
+}
+
+impl Count {
+    fn add(&mut self, number: u64, ns: u64) {
+        self.number = self.number.saturating_add(number);
+        self.ns = self.ns.saturating_add(ns);
+    }
+}
