@@ -3,7 +3,7 @@
 
 use units::{count, percent};
 
-use super::plan::not_replayed::{Count, NotReplayed};
+use super::plan::not_replayed::NotReplayed;
 use super::plan::program::Facts;
 
 /// A share of the recorded time that may be missing without a word.
@@ -12,18 +12,17 @@ const MISSING_MAX: f64 = 0.02;
 /// Why a replay says nothing of the program's time, if so.
 pub(super) fn untrusted(facts: &Facts) -> Option<String> {
     let stretch_ns = facts.stretch_ns.max(1) as f64;
-    let matters = |part: Count| part.ns as f64 / stretch_ns > MISSING_MAX;
-    let NotReplayed { ring_operations, mapped_pages } = facts.not_replayed;
-    if matters(ring_operations) {
+    let NotReplayed { ring_operations, mapped_pages, msyncs } = facts.not_replayed;
+    let parts = [
+        (ring_operations, "operations on io_uring"),
+        (mapped_pages, "pages of mapped files that were read from the device"),
+        (msyncs, "syncs of mapped files"),
+    ];
+    let mut lacking = parts.iter().filter(|(part, _)| part.ns as f64 / stretch_ns > MISSING_MAX);
+    if let Some((part, what)) = lacking.next() {
         return Some(format!(
-            "{} operations of the program went through io_uring, which is not replayed",
-            count(ring_operations.number)
-        ));
-    }
-    if matters(mapped_pages) {
-        return Some(format!(
-            "the program read {} pages of mapped files from the device, which is not replayed",
-            count(mapped_pages.number)
+            "it lacks {} {what}, which no replay makes again",
+            count(part.number)
         ));
     }
     let files = facts.files_ns as f64 / stretch_ns;
@@ -45,6 +44,7 @@ pub(super) fn untrusted(facts: &Facts) -> Option<String> {
 mod tests {
     #![allow(clippy::unwrap_used)]
 
+    use super::super::plan::not_replayed::Count;
     use super::super::plan::program::Shortest;
     use super::*;
 
@@ -70,7 +70,7 @@ mod tests {
         let said = |not_replayed| untrusted(&Facts { not_replayed, ..facts(0, 1e9, 0.0) });
         let ring = |ring_operations| NotReplayed { ring_operations, ..NotReplayed::default() };
         assert_eq!(said(ring(few)), None);
-        assert!(said(ring(many)).unwrap().starts_with("1,200 operations"));
+        assert!(said(ring(many)).unwrap().contains("lacks 1,200 operations on io_uring"));
         let pages = |mapped_pages| NotReplayed { mapped_pages, ..NotReplayed::default() };
         assert_eq!(said(pages(few)), None);
         assert!(said(pages(many)).unwrap().contains("1,200 pages of mapped files"));

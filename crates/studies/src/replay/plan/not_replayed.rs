@@ -1,14 +1,16 @@
 //! What a recording has that a replay does not do.
 
-use trace::{Call, Unseen};
+use trace::{Call, Op, Unseen};
 
-/// What the kernel does with files beside calls.
+/// What the kernel does with files beside calls, and with mapped ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct NotReplayed {
     /// Operations on `io_uring`.
     pub(crate) ring_operations: Count,
     /// Pages of mapped files that came from a device.
     pub(crate) mapped_pages: Count,
+    /// Syncs of mapped files.
+    pub(crate) msyncs: Count,
 }
 
 /// How often something was done, and how long it took, added up over what was under way at once.
@@ -23,11 +25,13 @@ const PAGE_NS: u64 = 100_000;
 
 impl NotReplayed {
     pub(crate) fn call(&mut self, call: &Call) {
-        if call.op.is_of_ring() {
-            self.ring_operations.add(1, call.took_ns);
-        } else if call.result == 1 {
-            self.mapped_pages.add(1, call.took_ns);
-        }
+        let of = match call.op {
+            op if op.is_of_ring() => &mut self.ring_operations,
+            Op::Fault if call.result == 1 => &mut self.mapped_pages,
+            Op::Msync => &mut self.msyncs,
+            _ => return,
+        };
+        of.add(1, call.took_ns);
     }
 
     /// What was counted and not seen; of rings, nobody knows how long it took.

@@ -235,9 +235,9 @@ impl Gathered {
         }
         let followed = self.follower.follow(entry);
         match entry {
-            Entry::Call(call) if !call.op.is_call() => self.not_replayed.call(call),
             Entry::Call(call) => {
-                if let Some(followed) = followed {
+                self.not_replayed.call(call);
+                if let Some(followed) = followed.filter(|_| call.op.is_call()) {
                     self.call(call, followed);
                 }
             }

@@ -132,8 +132,9 @@ fn operations_on_rings_and_pages_that_were_read_are_missing_in_a_replay() {
         told.call(Call { fd: log, took_ns: 100_000, result, ..Call::new(MAIN, op) });
         told.replayed(in_memory().path(), &[]).unwrap().outcome.untrusted
     };
-    assert!(untrusted(Op::RingSync, 0).unwrap().contains("1 operations of the program went"));
+    assert!(untrusted(Op::RingSync, 0).unwrap().contains("1 operations on io_uring"));
     assert!(untrusted(Op::Fault, 1).unwrap().contains("1 pages of mapped files"));
+    assert!(untrusted(Op::Msync, 0).unwrap().contains("1 syncs of mapped files"));
     // It was in memory.
     assert_eq!(untrusted(Op::Fault, 0), None);
 }
