@@ -48,8 +48,12 @@ impl Other {
         match self {
             Self::PgTestFsync => pg_test_fsync(folder),
             Self::Ioping => ioping(folder),
-            Self::FioEtcd => synced(folder, "2300", "99.000000"),
-            Self::FioAppend => synced(folder, "4096", "50.000000"),
+            // Its file is written again and again once it has 22 MiB.
+            Self::FioEtcd => synced(folder, &["--bs=2300", "--size=22m"], "99.000000"),
+            Self::FioAppend => {
+                let grows = ["--bs=4096", "--size=2g", "--fallocate=none"];
+                synced(folder, &grows, "50.000000")
+            }
             Self::FioRead(depth) => reads(folder, depth),
         }
     }
@@ -93,9 +97,8 @@ fn fio(folder: &Path, flags: &[&str]) -> Result<Option<Value>> {
     Ok(output.status.success().then(|| serde_json::from_slice(&output.stdout)).transpose()?)
 }
 
-fn synced(folder: &Path, bytes: &str, percentile: &str) -> Result<Option<f64>> {
-    let bs = format!("--bs={bytes}");
-    let flags = ["--rw=write", "--ioengine=sync", "--fdatasync=1", "--size=22m", &bs];
+fn synced(folder: &Path, file: &[&str], percentile: &str) -> Result<Option<f64>> {
+    let flags = [&["--rw=write", "--ioengine=sync", "--fdatasync=1"], file].concat();
     let report = fio(folder, &flags)?;
     let sync = report.map(|report| report["jobs"][0]["sync"]["lat_ns"]["percentile"].clone());
     std::fs::remove_file(folder.join("other.0.0")).ok();
