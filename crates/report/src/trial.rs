@@ -253,10 +253,14 @@ mod tests {
         assert!(screen.contains("DO         nothing without a condition."), "{screen}");
         assert!(screen.contains("ONLY IF    the files can be made again"), "{screen}");
         assert!(
-            screen.contains("data/ alone") && screen.contains("5.0× faster (4.9–5.1)"),
+            screen.contains("data/ in ram") && screen.contains("5.0× faster (4.9–5.1)"),
             "{screen}"
         );
         assert!(!screen.contains("umount"), "{screen}");
+        result.rows.push(row(TriedVariant::AllInRam, Some(0.1), Some(Verdict::Faster)));
+        let screen = anstream::adapter::strip_str(&report(&result, false, 100)).to_string();
+        assert!(screen.contains("  of which data/ alone"), "{screen}");
+        result.rows.pop();
         result.advice.clear();
         result.rows.remove(1);
         let screen = anstream::adapter::strip_str(&report(&result, false, 100)).to_string();
