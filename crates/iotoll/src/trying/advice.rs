@@ -1,6 +1,6 @@
 //! What to do, as far as a run proved it, and the lines that do it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use model::analysis::Verdict;
 use model::trial::{TriedAdvice, TriedCondition, TriedRow, TriedVariant};
@@ -28,7 +28,7 @@ fn saves(row: &TriedRow) -> bool {
 fn of_row(at: usize, row: &TriedRow, recorded: &RecordedRun, trial: &Trial) -> Option<TriedAdvice> {
     let moved = match &row.folder {
         Some(moved) => vec![trial.folder.join(moved)],
-        None => trial.copied().0,
+        None => trial.copied().0.into_iter().map(|copied| within(copied, &trial.folder)).collect(),
     };
     let saved = percent(1.0 - row.ratio?);
     let name = row.folder.clone().unwrap_or_else(|| "the files that it changes".to_owned());
@@ -63,6 +63,11 @@ fn of_row(at: usize, row: &TriedRow, recorded: &RecordedRun, trial: &Trial) -> O
         apply,
         undo,
     })
+}
+
+/// What is copied may be more than the working folder, for the sake of links between folders.
+fn within(copied: PathBuf, folder: &Path) -> PathBuf {
+    if folder.starts_with(&copied) { folder.to_owned() } else { copied }
 }
 
 fn is_for_scratch(folder: &Path) -> bool {

@@ -183,7 +183,9 @@ fn variants(
         let is_one = args.moved.is_empty() && folders.iter().all(is_all);
         match copied.as_slice() {
             // It is named, for it is not where the user would look for it.
-            [one] if is_one && *one != trial.folder => variants.push(Variant::InRam(one.clone())),
+            [one] if is_one && !trial.folder.starts_with(one) => {
+                variants.push(Variant::InRam(one.clone()));
+            }
             _ => variants.push(Variant::AllInRam),
         }
         let is_the_same = |folder: &PathBuf| is_one || is_all(folder) && *folder == trial.folder;
