@@ -1,6 +1,6 @@
-//! What files are, looked at as soon as they are used.
+//! What files are, looked at soon after they are used.
 //!
-//! Each path is looked at once, through the program's own root, for that may be a container's.
+//! Each path is looked at once; where there may be other mounts, through the program's own root.
 //! What was made since the recording began was missing when it began: a replay must not make it
 //! first.
 
@@ -53,9 +53,9 @@ impl Files {
     }
 }
 
-/// Looks at an absolute path of a thread's, and at what it leads to where it is a link. Files
-/// that were made since `began`, in seconds and nanoseconds, are missing.
-pub(crate) fn look(thread: u32, path: &[u8], began: (i64, u32)) -> Vec<ResolvedPath> {
+/// Looks at an absolute path, through the root of a thread if there is one, and at what it leads to
+/// where it is a link. Files that were made since `began`, in seconds and nanoseconds, are missing.
+pub(crate) fn look(thread: Option<u32>, path: &[u8], began: (i64, u32)) -> Vec<ResolvedPath> {
     let mut all = Vec::new();
     let mut next = Some(PathBuf::from(OsStr::from_bytes(path)));
     while let Some(path) = next.take().filter(|_| all.len() < LINKS_MAX) {
@@ -66,10 +66,11 @@ pub(crate) fn look(thread: u32, path: &[u8], began: (i64, u32)) -> Vec<ResolvedP
     all
 }
 
-fn look_at(thread: u32, path: PathBuf, began: (i64, u32)) -> Option<ResolvedPath> {
+fn look_at(thread: Option<u32>, path: PathBuf, began: (i64, u32)) -> Option<ResolvedPath> {
     let missing =
         |path| Some(ResolvedPath { path, kind: FileKind::Missing, facts: None, target: None });
-    let facts = match through_root(thread, &path).or_else(|()| facts_of(&path)) {
+    let theirs = thread.and_then(|thread| through_root(thread, &path));
+    let facts = match theirs.unwrap_or_else(|| facts_of(&path)) {
         Ok(facts) => facts,
         Err(Errno::NOENT | Errno::NOTDIR) => return missing(path),
         Err(_) => return None,
@@ -88,14 +89,14 @@ fn look_at(thread: u32, path: PathBuf, began: (i64, u32)) -> Option<ResolvedPath
     Some(ResolvedPath { path, kind, facts: Some(facts), target })
 }
 
-/// What the thread finds there; an error where it has ended, or is not ours to look through.
-fn through_root(thread: u32, path: &Path) -> Result<Statx, ()> {
-    let raw_call = Path::new("/proc").join(thread.to_string()).join("root");
+/// What the thread finds there; nothing where it has ended, or is not ours to look through.
+fn through_root(thread: u32, path: &Path) -> Option<Result<Statx, Errno>> {
+    let root = Path::new("/proc").join(thread.to_string()).join("root");
     // After chroot(2), paths are the host's already.
-    if fs::read_link(&raw_call).is_ok_and(|root| root != Path::new("/")) {
-        return Err(());
+    if fs::read_link(&root).is_ok_and(|root| root != Path::new("/")) {
+        return None;
     }
-    facts_of(&raw_call.join(path.strip_prefix("/").unwrap_or(path))).map_err(drop)
+    facts_of(&root.join(path.strip_prefix("/").unwrap_or(path))).ok().map(Ok)
 }
 
 fn facts_of(path: &Path) -> Result<Statx, Errno> {
@@ -128,7 +129,11 @@ mod tests {
     const LONG_AFTER: (i64, u32) = (i64::MAX, 0);
 
     fn found(path: &Path, began: (i64, u32)) -> Vec<ResolvedPath> {
-        look(std::process::id(), path.as_os_str().as_bytes(), began)
+        let of = |thread| look(thread, path.as_os_str().as_bytes(), began);
+        let all = of(None);
+        let kinds = |all: &[ResolvedPath]| all.iter().map(|found| found.kind).collect::<Vec<_>>();
+        assert_eq!(kinds(&all), kinds(&of(Some(std::process::id()))));
+        all
     }
 
     #[test]

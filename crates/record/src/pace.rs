@@ -14,36 +14,35 @@ use crate::raw_call::Sink;
 use crate::start::Held;
 use sys::wait::{Waited, Whom, wait};
 
-/// How long the ring is left alone while something is written to it, and when it is quiet. Where
-/// there are few processors, to wake up slows whatever runs: a thousand times a second by 6%.
-const REST_MIN: Duration = Duration::from_millis(4);
-const REST_MAX: Duration = Duration::from_millis(32);
+/// How large a ring is, where there is the memory.
+pub(crate) const RING_BYTES: usize = 64 << 20;
+/// How long a ring of that size is left alone. Where a program keeps all processors busy, to read
+/// what it did takes time from it; so a short program is read when it has ended.
+const REST: Duration = Duration::from_millis(100);
 /// After so long without an event, what is not written yet is.
 const IDLE: Duration = Duration::from_secs(1);
-/// With so much in the ring there is no rest.
-const BUSY_BYTES: u64 = 1 << 20;
 
-/// How long to leave the ring alone.
+/// How long to leave a ring alone.
 pub(crate) struct Pace {
     rest: Duration,
+    /// With so much in the ring there is no rest.
+    busy_bytes: u64,
     quiet_since: Instant,
 }
 
 impl Pace {
-    pub(crate) fn new() -> Self {
-        Self { rest: REST_MIN, quiet_since: Instant::now() }
+    /// For a ring of so many bytes; a smaller one is full sooner.
+    pub(crate) fn new(ring_bytes: usize) -> Self {
+        let rest = REST.mul_f64((ring_bytes as f64 / RING_BYTES as f64).min(1.0));
+        Self { rest, busy_bytes: ring_bytes as u64 / 4, quiet_since: Instant::now() }
     }
 
+    /// Until it is looked at again, after so much was in it.
     pub(crate) fn after(&mut self, bytes: u64) -> Duration {
         if bytes > 0 {
             self.quiet_since = Instant::now();
         }
-        self.rest = match bytes {
-            0 => (self.rest * 2).min(REST_MAX),
-            BUSY_BYTES.. => return Duration::ZERO,
-            _ => REST_MIN,
-        };
-        self.rest
+        if bytes < self.busy_bytes { self.rest } else { Duration::ZERO }
     }
 
     /// Whether nothing has happened for so long, once each time.
@@ -81,10 +80,11 @@ impl Doorbell {
     }
 }
 
-/// Starts a command and reads its ring until it has ended or that fails: how it has ended, and
-/// why no more can be read.
+/// Starts a command and reads its ring, of so many bytes, until it has ended or that fails: how it
+/// has ended, and why no more can be read.
 pub(crate) fn until_end<S: Sink>(
     mut held: Held,
+    ring_bytes: usize,
     sink: &mut S,
     mut drain: impl FnMut(&mut S) -> io::Result<u64>,
 ) -> Result<(Option<Waited>, Option<io::Error>), Error> {
@@ -92,13 +92,15 @@ pub(crate) fn until_end<S: Sink>(
     let ended = Doorbell::of(first);
     held.release().map_err(while_("starting the command"))?;
     let (mut end, mut cut) = (None, None);
-    let mut pace = Pace::new();
+    let mut pace = Pace::new(ring_bytes);
+    let mut rest = pace.after(0);
     while end.is_none() && cut.is_none() {
+        ended.wait(rest);
         end = wait(Whom::One(first), true).map_err(while_("waiting for the command"))?;
         // What it did before its end is in the ring by now.
         match drain(sink) {
             Ok(bytes) if end.is_none() => {
-                ended.wait(pace.after(bytes));
+                rest = pace.after(bytes);
                 cut = pace.is_idle().then(|| sink.idle().err()).flatten();
             }
             Ok(_) => {}

@@ -2,8 +2,10 @@
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
+use std::fs::File;
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -319,6 +321,8 @@ impl<W: Write> Recording<W> {
 
     fn look(&mut self, thread: u32, path: &[u8]) -> io::Result<()> {
         let fits = |found: &ResolvedPath| found.path.as_os_str().len() < PATH_BYTES_MAX;
+        let has_mounts = self.unseen[Unseen::Namespaces as usize] > 0;
+        let thread = Some(thread).filter(|_| has_mounts);
         for found in files::look(thread, path, self.began).into_iter().filter(fits) {
             let entry = self.facts(&found)?;
             self.push(&Entry::File(entry))?;
@@ -402,7 +406,7 @@ impl<W: Write> Recording<W> {
         }
         self.mapped.forget(thread);
         self.foreign.remove(&thread);
-        if is_foreign(thread) {
+        if is_foreign(thread, program) {
             self.foreign.insert(thread);
             self.count_unseen(Unseen::Programs, 1);
         }
@@ -472,11 +476,17 @@ fn leaves_descriptors(call: &Call) -> bool {
 }
 
 /// Whether a process runs a program of another word size, whose system calls have other
-/// numbers. One that is gone already is taken for one of ours.
-fn is_foreign(process: u32) -> bool {
+/// numbers. Of one that has ended its path says so; where that is relative, it is taken for one of
+/// ours.
+fn is_foreign(process: u32, program: &[u8]) -> bool {
     const CLASS_32: u8 = 1;
     let mut head = [0; 5];
-    let program = std::fs::File::open(format!("/proc/{process}/exe"));
+    let program = Path::new(OsStr::from_bytes(program));
+    // It does not wait for a pipe that has taken the name.
+    let flags = libc::O_NONBLOCK | libc::O_NOCTTY;
+    let open = || File::options().read(true).custom_flags(flags).open(program);
+    let by_path = |error| if program.is_absolute() { open() } else { Err(error) };
+    let program = File::open(format!("/proc/{process}/exe")).or_else(by_path);
     let read = program.and_then(|mut file| io::Read::read_exact(&mut file, &mut head));
     read.is_ok() && head == [0x7f, b'E', b'L', b'F', CLASS_32]
 }

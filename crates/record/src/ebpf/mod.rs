@@ -39,14 +39,12 @@ use self::writer::Maps;
 use crate::error::{Error, while_};
 use crate::followed::Followed;
 use crate::inherited;
-use crate::pace::{Doorbell, Pace, until_end};
+use crate::pace::{Doorbell, Pace, RING_BYTES, until_end};
 use crate::privileges::has_capability;
 use crate::raw_call::{Event, Sink};
 use crate::start::Held;
 use crate::wanted;
 
-/// Room for 800,000 calls.
-const RING_BYTES: usize = 64 << 20;
 /// What is tried at the least where there is not the memory.
 const RING_BYTES_MIN: usize = 1 << 20;
 /// As many threads can be followed at a time.
@@ -163,7 +161,7 @@ impl Ebpf {
     pub(crate) fn record<S: Sink>(&mut self, held: Held, sink: &mut S) -> Result<Followed, Error> {
         let first = held.process();
         self.follow(first).map_err(while_("following the command"))?;
-        let (end, cut) = until_end(held, sink, |sink| self.drain(sink))?;
+        let (end, cut) = until_end(held, self.ring.bytes(), sink, |sink| self.drain(sink))?;
         if cut.is_some() {
             // Nobody needs to be slowed any more.
             self.detach();
@@ -191,7 +189,7 @@ impl Ebpf {
         }
         let doorbell = Doorbell::of(processes.first().copied().unwrap_or(0));
         let (mut ended, mut cut) = (false, None);
-        let mut pace = Pace::new();
+        let mut pace = Pace::new(self.ring.bytes());
         while cut.is_none() && !ended && !stop() {
             match self.drain(sink) {
                 Ok(bytes) => {

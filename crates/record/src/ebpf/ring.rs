@@ -44,6 +44,10 @@ impl Ring {
         self.map.number()
     }
 
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
     /// Gives each record that is complete to `see`, and its place back; how many bytes these
     /// were. An error ends it.
     pub(super) fn drain(

@@ -96,7 +96,8 @@ impl Preload {
         let first = held.process();
         let mut tree = Tree::of(first);
         self.ring.open(true);
-        let (end, mut cut) = until_end(held, sink, |sink| self.drain(&mut tree, sink, false))?;
+        let drain = |sink: &mut S| self.drain(&mut tree, sink, false);
+        let (end, mut cut) = until_end(held, ring::BYTES, sink, drain)?;
         // Nobody needs to write any more.
         self.ring.open(false);
         let end = match end {

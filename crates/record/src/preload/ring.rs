@@ -21,7 +21,7 @@ use crate::shared::{
 use crate::wanted;
 
 /// Room for 800,000 calls.
-const BYTES: usize = 64 << 20;
+pub(super) const BYTES: usize = 64 << 20;
 /// How long a record is waited for whose place is taken: its thread may have no processor. Where
 /// the ring fills up meanwhile, no longer than the second.
 const PATIENCE: Duration = Duration::from_secs(1);
