@@ -57,6 +57,7 @@ mod elsewhere;
 mod error;
 mod files;
 mod followed;
+mod foreign;
 mod inherited;
 mod kernel_work;
 mod mapped;

@@ -2,10 +2,8 @@
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
-use std::fs::File;
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -22,6 +20,7 @@ use trace::{
 
 use crate::files::{self, Files, ResolvedPath};
 use crate::followed::Followed;
+use crate::foreign::is_foreign;
 use crate::inherited::{self, Inherited};
 use crate::kernel_work::{Fault, RingDone};
 use crate::mapped::{self, Mapped};
@@ -473,22 +472,6 @@ fn leaves_descriptors(call: &Call) -> bool {
         Op::Read | Op::Write | Op::Seek | Op::Stat | Op::Fsync | Op::Fdatasync | Op::Getdents
     );
     only_uses && call.path.is_none()
-}
-
-/// Whether a process runs a program of another word size, whose system calls have other
-/// numbers. Of one that has ended its path says so; where that is relative, it is taken for one of
-/// ours.
-fn is_foreign(process: u32, program: &[u8]) -> bool {
-    const CLASS_32: u8 = 1;
-    let mut head = [0; 5];
-    let program = Path::new(OsStr::from_bytes(program));
-    // It does not wait for a pipe that has taken the name.
-    let flags = libc::O_NONBLOCK | libc::O_NOCTTY;
-    let open = || File::options().read(true).custom_flags(flags).open(program);
-    let by_path = |error| if program.is_absolute() { open() } else { Err(error) };
-    let program = File::open(format!("/proc/{process}/exe")).or_else(by_path);
-    let read = program.and_then(|mut file| io::Read::read_exact(&mut file, &mut head));
-    read.is_ok() && head == [0x7f, b'E', b'L', b'F', CLASS_32]
 }
 
 /// Why nothing more can be written.

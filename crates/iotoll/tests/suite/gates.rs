@@ -186,7 +186,9 @@ fn the_example_of_a_gate_passes_and_fails() {
     let (baseline, xml) = (work.path().join("baseline.json"), work.path().join("iotoll.xml"));
     let first = gate(true);
     assert_eq!(first.status.code(), Some(0), "{}", stderr(&first));
-    assert!(baseline.exists() && !xml.exists());
+    assert!(baseline.exists() && stdout(&first).contains("::warning"), "{}", stdout(&first));
+    assert!(stderr(&first).contains("nothing was compared"), "{}", stderr(&first));
+    assert!(fs::read_to_string(&xml).unwrap().contains("<skipped"));
     fs::rename(kept.scaled("slow.json", 3.0), &baseline).unwrap();
     let passed = gate(false);
     assert_eq!(passed.status.code(), Some(0), "{}", stderr(&passed));
