@@ -281,7 +281,9 @@ impl Gathered {
         let compressed = (facts.sample_bytes > 0)
             .then(|| (facts.compressed_bytes as f32 / facts.sample_bytes as f32).clamp(0.0, 1.0));
         let (kind, bytes, mode) = (facts.kind, facts.bytes, (facts.mode & 0o777) as u16);
-        self.other(facts.at_ns, Other::Looked { path, kind, bytes, compressed, mode, target });
+        // The program may have ended by then: this does not prolong it.
+        let looked = Other::Looked { path, kind, bytes, compressed, mode, target };
+        self.others.push((facts.at_ns, looked));
     }
 
     fn call(&mut self, call: &Call, followed: Followed) {
@@ -369,7 +371,8 @@ impl Gathered {
     }
 
     fn into_recording(mut self, header: Header, summary: Summary) -> Recording {
-        let until_ns = self.until_ns.min(summary.wall_ns.max(self.at_ns));
+        let end_ns = summary.wall_ns.max(self.at_ns);
+        let until_ns = self.until_ns.min(end_ns);
         let threads = one_after_the_other(&mut self.calls);
         let mut events = Vec::with_capacity(2 * self.calls.len() + self.others.len());
         for (number, Recorded { call, .. }) in (0..).zip(&self.calls) {
@@ -378,9 +381,11 @@ impl Gathered {
                 events.push(Event { at_ns: call.ended_ns(), what: EventKind::Ends(number) });
             }
         }
-        for (number, (at_ns, _)) in (0..).zip(&self.others) {
-            if *at_ns <= until_ns {
-                events.push(Event { at_ns: *at_ns, what: EventKind::Other(number) });
+        for (number, (at_ns, other)) in (0..).zip(&self.others) {
+            let is_look = matches!(other, Other::Looked { .. });
+            let at_ns = if is_look { end_ns.min(*at_ns) } else { *at_ns };
+            if at_ns <= until_ns {
+                events.push(Event { at_ns, what: EventKind::Other(number) });
             }
         }
         events.sort_unstable_by_key(|event| (event.at_ns, event.what));

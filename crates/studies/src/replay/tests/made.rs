@@ -31,6 +31,21 @@ fn what_was_found_is_there_before_and_what_is_elsewhere_is_thinking() {
     assert_eq!((program.facts.written_bytes, program.facts.made), (70, 1));
 }
 
+/// Fails where a look at a file that came late is lost, or is taken for the program's time.
+#[test]
+fn a_file_may_be_looked_at_after_the_end() {
+    let mut told = TestTrace::new();
+    let log = told.open(MAIN, "log", MAKES | libc::O_APPEND);
+    told.write(MAIN, log, 70);
+    let ended_ns = told.now_ns;
+    told.pause(Duration::from_millis(100));
+    told.looked("log", FileKind::Regular, 1070);
+    told.now_ns = ended_ns;
+    let program = told.program();
+    assert_eq!(initial(&program), ["log 1000"]);
+    assert_eq!(program.facts.recorded_ns, ended_ns);
+}
+
 #[test]
 fn the_recorders_toll_is_no_thinking() {
     let mut told = TestTrace::with_overhead(OverheadNs { low: 200, high: 400 });
