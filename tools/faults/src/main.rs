@@ -59,13 +59,14 @@ struct Args {
     /// Only these studies
     #[arg(long, value_delimiter = ',')]
     study: Vec<String>,
-    /// Only the subjects whose name contains this
+    /// Only the subjects whose name, such as log/held, contains this
     #[arg(long)]
     subject: Option<String>,
     /// Only this system call
     #[arg(long)]
     call: Option<String>,
-    /// Only what studies do to their slices' files and say to their processes
+    /// Only what studies do to their slices' files and say to their processes; with --subject, to
+    /// files, for a study's subjects share the rest
     #[arg(long)]
     own: bool,
     /// Only so many trials of each subject, drawn at random
@@ -116,7 +117,7 @@ fn run(args: &Args) -> Result<()> {
 impl Args {
     fn wants(&self, subject: &Subject) -> bool {
         (self.study.is_empty() || self.study.iter().any(|study| subject.study == study))
-            && self.subject.as_ref().is_none_or(|part| subject.name.contains(part.as_str()))
+            && self.subject.as_ref().is_none_or(|part| name(subject).contains(part.as_str()))
     }
 }
 
@@ -171,7 +172,8 @@ impl<'a> Chore<'a> {
         }
         let mut trials: Vec<Injection> = Vec::new();
         for (site, seen) in &sites {
-            let is_own = site.is_slices_own() || site.is_between_processes();
+            let is_shared = site.is_between_processes() && self.args.subject.is_none();
+            let is_own = site.is_slices_own() || is_shared;
             let wanted = self.args.call.as_ref().is_none_or(|call| site.call == *call)
                 && (is_own || !self.args.own);
             let whose = site.is_between_processes().then_some(subject.study);

@@ -160,7 +160,12 @@ mod tests {
             let relied_on = SPEC.guarantees_of(&strategy.name, &[].into()).len();
             // A file of its own, and the control that must fail.
             let shares_nothing = ["per-writer", "seek-end"].contains(&strategy.name.as_str());
-            assert_eq!(relied_on, usize::from(!shares_nothing), "{}", strategy.name);
+            let name = &strategy.name;
+            let expected = usize::from(!shares_nothing);
+            assert_eq!(
+                relied_on, expected,
+                "{name}: what does it rely on, or does it share nothing?"
+            );
         }
     }
 
