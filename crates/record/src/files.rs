@@ -1,6 +1,6 @@
-//! What files are, looked at soon after they are used.
+//! Looks at files soon after a program used them.
 //!
-//! Each path is looked at once; where there may be other mounts, through the program's own root.
+//! It looks at each path once, and through the program's root if there may be other mounts.
 //! What was made since the recording began was missing when it began: a replay must not make it
 //! first.
 
@@ -70,7 +70,7 @@ fn look_at(thread: Option<u32>, path: PathBuf, began: (i64, u32)) -> Option<Reso
     let missing =
         |path| Some(ResolvedPath { path, kind: FileKind::Missing, facts: None, target: None });
     let theirs = thread.and_then(|thread| through_root(thread, &path));
-    let facts = match theirs.unwrap_or_else(|| facts_of(&path)) {
+    let facts = match theirs.map_or_else(|| facts_of(&path), Ok) {
         Ok(facts) => facts,
         Err(Errno::NOENT | Errno::NOTDIR) => return missing(path),
         Err(_) => return None,
@@ -89,14 +89,14 @@ fn look_at(thread: Option<u32>, path: PathBuf, began: (i64, u32)) -> Option<Reso
     Some(ResolvedPath { path, kind, facts: Some(facts), target })
 }
 
-/// What the thread finds there; nothing where it has ended, or is not ours to look through.
-fn through_root(thread: u32, path: &Path) -> Option<Result<Statx, Errno>> {
+/// The facts of a path in a thread's root; none if the thread has ended, or may not be read.
+fn through_root(thread: u32, path: &Path) -> Option<Statx> {
     let root = Path::new("/proc").join(thread.to_string()).join("root");
     // After chroot(2), paths are the host's already.
     if fs::read_link(&root).is_ok_and(|root| root != Path::new("/")) {
         return None;
     }
-    facts_of(&root.join(path.strip_prefix("/").unwrap_or(path))).ok().map(Ok)
+    facts_of(&root.join(path.strip_prefix("/").unwrap_or(path))).ok()
 }
 
 fn facts_of(path: &Path) -> Result<Statx, Errno> {

@@ -73,6 +73,7 @@ mod raw_call;
 mod recorded;
 mod recorder;
 mod recording;
+mod regular_file;
 mod sample;
 mod shared;
 mod start;

@@ -14,11 +14,11 @@ use crate::raw_call::Sink;
 use crate::start::Held;
 use sys::wait::{Waited, Whom, wait};
 
-/// How large a ring is, where there is the memory.
+/// How large a ring is if there is the memory: it has room for 800,000 calls.
 pub(crate) const RING_BYTES: usize = 64 << 20;
-/// How long a ring of that size is left alone. Where a program keeps all processors busy, to read
-/// what it did takes time from it; so a short program is read when it has ended.
-const REST: Duration = Duration::from_millis(100);
+/// How long a ring of that size is left alone. Reading it takes processor time, which is missing to
+/// a program that keeps all processors busy. So the calls of a short program are read after its end.
+const REST_MS: usize = 100;
 /// After so long without an event, what is not written yet is.
 const IDLE: Duration = Duration::from_secs(1);
 
@@ -31,13 +31,13 @@ pub(crate) struct Pace {
 }
 
 impl Pace {
-    /// For a ring of so many bytes; a smaller one is full sooner.
+    /// The pace for a ring of `ring_bytes`. A smaller ring fills up sooner, so it rests less.
     pub(crate) fn new(ring_bytes: usize) -> Self {
-        let rest = REST.mul_f64((ring_bytes as f64 / RING_BYTES as f64).min(1.0));
+        let rest = Duration::from_millis((REST_MS * ring_bytes / RING_BYTES) as u64);
         Self { rest, busy_bytes: ring_bytes as u64 / 4, quiet_since: Instant::now() }
     }
 
-    /// Until it is looked at again, after so much was in it.
+    /// How long to rest after `bytes` were read.
     pub(crate) fn after(&mut self, bytes: u64) -> Duration {
         if bytes > 0 {
             self.quiet_since = Instant::now();
@@ -80,8 +80,8 @@ impl Doorbell {
     }
 }
 
-/// Starts a command and reads its ring, of so many bytes, until it has ended or that fails: how it
-/// has ended, and why no more can be read.
+/// Starts a command and reads its ring of `ring_bytes` until the command ends or reading fails.
+/// Returns how the command ended, and why no more can be read.
 pub(crate) fn until_end<S: Sink>(
     mut held: Held,
     ring_bytes: usize,

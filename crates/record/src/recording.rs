@@ -321,7 +321,7 @@ impl<W: Write> Recording<W> {
     fn look(&mut self, thread: u32, path: &[u8]) -> io::Result<()> {
         let fits = |found: &ResolvedPath| found.path.as_os_str().len() < PATH_BYTES_MAX;
         let has_mounts = self.unseen[Unseen::Namespaces as usize] > 0;
-        let thread = Some(thread).filter(|_| has_mounts);
+        let thread = has_mounts.then_some(thread);
         for found in files::look(thread, path, self.began).into_iter().filter(fits) {
             let entry = self.facts(&found)?;
             self.push(&Entry::File(entry))?;

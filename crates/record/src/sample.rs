@@ -1,11 +1,11 @@
 //! How well the contents of files compress: a replay makes contents that compress as well.
 
-use std::fs::File;
 use std::io::Read as _;
-use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::Path;
 
 use trace::FileFacts;
+
+use crate::regular_file;
 
 /// How much of a file is compressed.
 const SAMPLE_BYTES: u64 = 32 << 10;
@@ -15,13 +15,7 @@ const LEVEL: i32 = 1;
 /// How much of a file was compressed, and to what; nothing of one that cannot be read, or is
 /// another by now.
 pub(crate) fn of(path: &Path, facts: &FileFacts) -> Option<(u32, u32)> {
-    // It neither waits for a pipe that has taken the name, nor is it noticed.
-    let flags = libc::O_NONBLOCK | libc::O_NOFOLLOW | libc::O_NOCTTY;
-    let file = File::options().read(true).custom_flags(flags).open(path).ok()?;
-    let found = file.metadata().ok()?;
-    if !found.is_file() || (found.dev(), found.ino()) != (facts.device, facts.inode) {
-        return None;
-    }
+    let file = regular_file::open(path, Some((facts.device, facts.inode)))?;
     let mut sample = Vec::new();
     file.take(SAMPLE_BYTES).read_to_end(&mut sample).ok()?;
     if sample.is_empty() {
@@ -34,6 +28,8 @@ pub(crate) fn of(path: &Path, facts: &FileFacts) -> Option<(u32, u32)> {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
+
+    use std::os::unix::fs::MetadataExt as _;
 
     use trace::{FileKind, PathId};
 

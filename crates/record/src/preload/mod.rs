@@ -38,7 +38,7 @@ use self::timing_program::TimingProgram;
 use self::tree::Tree;
 use crate::error::{Error, while_};
 use crate::followed::Followed;
-use crate::pace::until_end;
+use crate::pace::{RING_BYTES, until_end};
 use crate::raw_call::{Event, Sink};
 use crate::shared::{LIBRARY_MARK, OWN_PATH_BYTES, RING_MARK};
 use crate::start::Held;
@@ -97,7 +97,7 @@ impl Preload {
         let mut tree = Tree::of(first);
         self.ring.open(true);
         let drain = |sink: &mut S| self.drain(&mut tree, sink, false);
-        let (end, mut cut) = until_end(held, ring::BYTES, sink, drain)?;
+        let (end, mut cut) = until_end(held, RING_BYTES, sink, drain)?;
         // Nobody needs to write any more.
         self.ring.open(false);
         let end = match end {

@@ -14,14 +14,14 @@ use rustix::mm::MapFlags;
 use sys::mapping::Mapping;
 
 use super::memory;
+use crate::pace;
 use crate::shared::{
     CYCLES, DEVICE, HEAD_BYTES, INODE, LOST, MAGIC, MAGIC_AT, OPEN, READ, RESERVED, RING_BYTES,
     STAMP_SHIFT, UNIT_BYTES, UNITS_MAX, UNITS_MIN, WORDS,
 };
 use crate::wanted;
 
-/// Room for 800,000 calls.
-pub(super) const BYTES: usize = 64 << 20;
+const BYTES: usize = pace::RING_BYTES;
 /// How long a record is waited for whose place is taken: its thread may have no processor. Where
 /// the ring fills up meanwhile, no longer than the second.
 const PATIENCE: Duration = Duration::from_secs(1);

@@ -381,9 +381,9 @@ impl Gathered {
                 events.push(Event { at_ns: call.ended_ns(), what: EventKind::Ends(number) });
             }
         }
-        for (number, (at_ns, other)) in (0..).zip(&self.others) {
-            let is_look = matches!(other, Other::Looked { .. });
-            let at_ns = if is_look { end_ns.min(*at_ns) } else { *at_ns };
+        for (number, (at_ns, _)) in (0..).zip(&self.others) {
+            // A file may have been looked at after the end.
+            let at_ns = end_ns.min(*at_ns);
             if at_ns <= until_ns {
                 events.push(Event { at_ns, what: EventKind::Other(number) });
             }
