@@ -8,6 +8,7 @@ mod ignored;
 pub(crate) mod trial;
 
 use std::fs;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::process::Command;
 use std::thread::{scope, sleep};
@@ -266,7 +267,12 @@ fn a_server_that_may_not_be_ended_is_told_of_by_its_keeper_when_the_run_was_kill
     }
     let Some(trial) = without_kill() else { return };
     let mut running = trial.load(ENDLESS, OTHERS).start();
-    running.await_process("http.server");
+    let server = running.await_process("http.server");
+    // Until it is another user's, its keeper may end it.
+    while fs::metadata(format!("/proc/{}", server.pid)).unwrap().uid() == 0 {
+        assert!(running.child.try_wait().unwrap().is_none(), "{}", running.said());
+        sleep(Duration::from_millis(5));
+    }
     running.signal(Signal::KILL);
     running.await_end();
     sleep(LEFT_AFTER);
