@@ -1,5 +1,5 @@
 <?php
-// A cache of what an application would otherwise find out anew for each page: a manifest
+// A cache of what an application would otherwise find out again for each page: a manifest
 // of its classes and templates, and the templates made ready. It has one of two forms:
 // serialised, read as text; or included, which is PHP code that PHP runs.
 

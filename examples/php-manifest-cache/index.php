@@ -2,7 +2,7 @@
 // A page made with the cache: a tenth of the templates, and the classes that they belong
 // to with the classes those extend, looked up in the manifest.
 //
-// ?rebuild writes the cache anew; ?evidence says what opcache did so far, and how many
+// ?rebuild writes the cache again; ?evidence says what opcache did so far, and how many
 // files a page includes.
 
 set_error_handler(fn($level, $message) => throw new ErrorException($message));

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Records examples/replay.trace anew, by the iotoll that is named, or the one on the path:
+# Records examples/replay.trace again, by the iotoll that is named, or the one on the path:
 # sh examples/replay/record.sh [IOTOLL]
 set -eu
 iotoll=${1:-iotoll}
@@ -7,7 +7,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
-# The program lies beside its files, so that the trace says nothing of whoever recorded it.
+# The program lies beside its files, so that the trace does not name its author's folders.
 cp "$here/shop.php" "$folder"
 cd "$folder"
 php shop.php prepare

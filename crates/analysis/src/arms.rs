@@ -1,4 +1,4 @@
-//! The arms' tolls.
+//! The arms' times.
 
 use std::collections::BTreeMap;
 
@@ -95,7 +95,7 @@ fn io(totals: &ArmTotals) -> Io {
 }
 
 /// An arm's figures, each with its unit in its name. Rates are those of a typical slice,
-/// as the toll is.
+/// as the time is.
 fn metrics(
     run: &Indexed<'_>,
     arm: usize,

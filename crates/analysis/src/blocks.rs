@@ -20,7 +20,7 @@ pub(crate) fn of(run: &Run) -> Vec<Block<'_>> {
     numbered.map(|(number, slices)| Block { number, arms: Slice::by_arm(slices) }).collect()
 }
 
-/// An arm's log tolls, each with its block's number, those of doubted slices aside.
+/// An arm's log times, each with its block's number, those of doubted slices aside.
 pub(crate) fn log_typicals(blocks: &[Block<'_>], arm: usize) -> Vec<(usize, f64)> {
     log_typicals_of(blocks, arm, |slice| slice.outcome.untrusted.is_none())
 }

@@ -116,7 +116,7 @@ fn change(
     }
 }
 
-/// The log tolls of others that repeat the one run or the other: one group where these are
+/// The log times of others that repeat the one run or the other: one group where these are
 /// of one setting.
 fn groups(
     before: &Run,

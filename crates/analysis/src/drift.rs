@@ -1,4 +1,4 @@
-//! Whether tolls and ratios changed steadily while they were measured.
+//! Whether times and ratios changed steadily while they were measured.
 //!
 //! A verdict is about one ratio. Where that moved during the run, as where an arm's
 //! slices depend on how many there were before, it is a figure of no machine.
@@ -17,7 +17,7 @@ use crate::pair_state::PairState;
 /// drift where none does.
 const LEVEL: f64 = 0.01;
 
-/// A part of the time is said to have changed the toll from this share of the change on.
+/// A part of the time is said to have changed the time from this share of the change on.
 const MOST: f64 = 0.5;
 /// Reads a part of the time, in nanoseconds.
 type Part = fn(&Spent) -> u64;
@@ -53,7 +53,7 @@ pub(crate) fn of_arm(
     Some(Drift { start_ns: start.exp(), end_ns: end.exp(), why })
 }
 
-/// The kind of time that makes at least half of how an arm's tolls changed, from the first
+/// The kind of time that makes at least half of how an arm's times changed, from the first
 /// quarter of its blocks to the last.
 fn changed_part(blocks: &[Block<'_>], arm: usize) -> Option<&'static str> {
     let slices: Vec<&Slice> = blocks

@@ -1,4 +1,4 @@
-//! What is not the same about two runs besides their tolls: the machine, the places, and how
+//! What is not the same about two runs besides their times: the machine, the places, and how
 //! they were treated. And what makes an arm of two runs the same.
 
 use model::diff::Fact;

@@ -1,4 +1,4 @@
-//! From the record of a run to what follows from it: tolls, comparisons,
+//! From the record of a run to what follows from it: times, comparisons,
 //! verdicts, causes and what to measure next.
 //!
 //! Everything here is a pure function of the record. A run that was just measured

@@ -10,7 +10,7 @@ use units::counted;
 use crate::indexed::Indexed;
 use crate::pair_state::PairState;
 
-/// A slice has stalled where it took more than this many times the arm's toll.
+/// A slice has stalled where it took more than this many times the arm's time.
 const STALLED: f64 = 1.5;
 
 /// One arm's slices, block by block.
@@ -29,7 +29,7 @@ impl Sum {
 }
 
 /// All time spent in the blocks that a comparison rests on, where some slices stalled
-/// and it differs from the ratio of the tolls by more than worth.
+/// and it differs from the ratio of the times by more than worth.
 pub(crate) fn totals(
     run: &Indexed<'_>,
     state: &PairState,

@@ -25,7 +25,7 @@ pub(crate) struct ArmTotals {
     pub(crate) spent: Spent,
     pub(crate) deferred: Deferred,
     pub(crate) surroundings: Surroundings,
-    /// The arm's toll, where it is a part of the time spent; nothing where the arm is
+    /// The arm's time, where it is a part of the time spent; nothing where the arm is
     /// judged by a figure of another kind.
     pub(crate) typical_ns: Option<f64>,
     /// Time that the study's own figures tell of.
@@ -67,7 +67,7 @@ pub(crate) struct OwnTime {
     pub(crate) time_ns: f64,
 }
 
-/// Each arm's, in the order of the plan, as their tolls are.
+/// Each arm's, in the order of the plan, as their times are.
 pub(crate) fn of_arms(run: &Indexed<'_>, typical_times: &[Option<f64>]) -> Vec<ArmTotals> {
     let first_touched = first_touched(run);
     let arms = run.plan.arms.iter().enumerate();
@@ -187,7 +187,7 @@ impl ArmTotals {
         total / self.operations.max(1) as f64
     }
 
-    /// A part of the time, for each operation, of the toll: the same share of it as of
+    /// A part of the time, for each operation, of the time: the same share of it as of
     /// all time that was spent.
     pub(crate) fn ns_per_op(&self, part_ns: f64) -> f64 {
         match self.typical_ns {

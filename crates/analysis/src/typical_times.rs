@@ -1,8 +1,8 @@
-//! The one figure that a report is about: each arm's toll, the time per operation in
+//! The one figure that a report is about: each arm's time, the time per operation in
 //! a typical slice.
 //!
-//! Ratios, savings and rates all rest on it. The tolls of arms that are compared come from
-//! what their stretches give, all at once ([`stats::levels`]), so that the ratio of two tolls
+//! Ratios, savings and rates all rest on it. The times of arms that are compared come from
+//! what their stretches give, all at once ([`stats::levels`]), so that the ratio of two times
 //! is the ratio that the stretches show, in every pair alike.
 //! How high they lie together, which ratios do not tell, is where the arms' own slices
 //! have their medians.
@@ -12,7 +12,7 @@ use stats::Difference;
 use crate::blocks::{Block, log_typicals, log_typicals_of};
 use crate::pair_state::{PairState, PairStates};
 
-/// Each arm's toll in nanoseconds, in the order of the plan; none where no slice tells.
+/// Each arm's time in nanoseconds, in the order of the plan; none where no slice tells.
 pub(crate) fn of_arms(count: usize, blocks: &[Block<'_>], states: &PairStates) -> Vec<Option<f64>> {
     let compared: Vec<Difference> = states.0.iter().filter_map(difference).collect();
     let levels = stats::levels(count, &compared);
@@ -37,7 +37,7 @@ fn difference(state: &PairState) -> Option<Difference> {
     (!state.taken.is_empty()).then_some(difference)
 }
 
-/// The median of an arm's log tolls, block by block; that of its doubted slices where it
+/// The median of an arm's log times, block by block; that of its doubted slices where it
 /// has no others.
 fn log_median(blocks: &[Block<'_>], arm: usize) -> Option<f64> {
     let mut found = log_typicals(blocks, arm);

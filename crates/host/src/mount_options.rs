@@ -24,6 +24,7 @@ const FLAGS: &[&str] = &[
     "barrier",
     "nobarrier",
     "nodelalloc",
+    "noauto_da_alloc",
     "journal_checksum",
     "journal_async_commit",
     "wsync",

@@ -1,4 +1,4 @@
-//! What follows from a run: tolls, comparisons, verdicts and causes. Made from
+//! What follows from a run: times, comparisons, verdicts and causes. Made from
 //! the record of a run alone, and from any record again.
 //!
 //! Times are in nanoseconds and sizes in bytes unless the name says otherwise.
@@ -33,13 +33,13 @@ pub struct Analysis {
     /// were any.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub cut_afterwards: bool,
-    /// The arms' tolls, in the order of the plan's arms.
+    /// The arms' times, in the order of the plan's arms.
     pub arms: Vec<ArmResult>,
     /// What can be said of the pairs, in the order of the plan's pairs.
     pub comparisons: Vec<Comparison>,
     /// What disturbed the run from outside.
     pub noise: Noise,
-    /// Arms that change the toll of whatever runs after them.
+    /// Arms that change the time of whatever runs after them.
     #[serde(default)]
     pub carry_over: Vec<CarryOver>,
     /// The comparisons that surely save the largest shares, the largest first.
@@ -78,7 +78,7 @@ pub struct Pick {
     pub ratio_high: f64,
 }
 
-/// One arm's tolls over all its slices.
+/// One arm's times over all its slices.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ArmResult {
@@ -103,12 +103,12 @@ pub struct ArmResult {
     pub time_per_op_ns: Option<Latency>,
     /// What verdicts are about: the time per operation in a typical slice or, where
     /// the study says so, the slices' median latency, or the time between operations
-    /// at the highest rate held. The ratio of two arms' tolls is the `ratio` of their
+    /// at the highest rate held. The ratio of two arms' times is the `ratio` of their
     /// comparison.
     #[serde(default)]
     #[serde(rename = "toll_ns")]
     pub typical_ns: Option<f64>,
-    /// How the toll changed during the run, where it surely did.
+    /// How the time changed during the run, where it surely did.
     #[serde(default)]
     pub drift: Option<Drift>,
     /// The two times that its slices take, where there are two.
@@ -155,13 +155,13 @@ pub struct Modes {
     pub why: Option<String>,
 }
 
-/// A toll that grew or shrank from the run's first block to its last.
+/// A time that grew or shrank from the run's first block to its last.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Drift {
-    /// The toll at the first block.
+    /// The time at the first block.
     pub start_ns: f64,
-    /// The toll at the last block.
+    /// The time at the last block.
     pub end_ns: f64,
     /// The kind of time that changed, where without it there is no trend.
     #[serde(default)]
@@ -220,7 +220,7 @@ pub struct Io {
     pub sync_calls: u64,
     /// Time in those calls, per operation.
     pub sync_ns_per_op: f64,
-    /// Forcing what was left unwritten to the device, per slice, outside the toll.
+    /// Forcing what was left unwritten to the device, per slice, outside the time.
     pub deferred_sync_ns: f64,
 }
 
@@ -251,7 +251,7 @@ pub struct Comparison {
     pub other: String,
     /// What they differ in.
     pub axis: Axis,
-    /// The other's toll over the base's: the mean of the stretches' ratios, as far as those of
+    /// The other's time over the base's: the mean of the stretches' ratios, as far as those of
     /// all comparisons add up.
     /// `null` where nothing could be compared.
     pub ratio: Option<f64>,
@@ -265,7 +265,7 @@ pub struct Comparison {
     pub other_runs: Option<OtherRuns>,
     /// How sure the interval is.
     pub confidence: f64,
-    /// The base's toll less the other's; negative where the other costs more.
+    /// The base's time less the other's; negative where the other costs more.
     pub saves_ns_per_op: Option<f64>,
     /// The smallest relative difference that matters.
     #[serde(rename = "worth")]
@@ -306,7 +306,7 @@ pub struct Comparison {
 }
 
 /// All time spent by two arms, their stalled slices included. A slice has stalled
-/// where it took more than one and a half times the arm's toll.
+/// where it took more than one and a half times the arm's time.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Totals {

@@ -96,7 +96,7 @@ pub struct Quantity {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Measure {
-    /// Its toll.
+    /// Its time.
     #[serde(rename = "toll")]
     TypicalTime,
     /// The mean time per operation.

@@ -101,7 +101,7 @@ pub struct FigureOf {
 /// What is taken of an arm: [`Measure`], as a constant may have it.
 #[derive(Clone, Copy, Debug)]
 pub enum MeasureOf {
-    /// Its toll.
+    /// Its time.
     TypicalTime,
     /// The mean time per operation.
     MeanTime,

@@ -62,11 +62,11 @@ pub struct ArmChange {
     pub id: String,
     /// What it is judged by.
     pub score: Score,
-    /// Its toll in the earlier run.
+    /// Its time in the earlier run.
     pub before_ns: f64,
-    /// Its toll in the later run.
+    /// Its time in the later run.
     pub after_ns: f64,
-    /// The later toll over the earlier one.
+    /// The later time over the earlier one.
     pub ratio: f64,
     /// What the ratio is at least.
     pub ratio_low: f64,
@@ -75,7 +75,7 @@ pub struct ArmChange {
     /// `faster` or `slower` where it surely changed by more than worth, `same` where surely
     /// by less, `unclear` otherwise.
     pub verdict: Verdict,
-    /// What such runs vary by, as a standard deviation of the toll's logarithm.
+    /// What such runs vary by, as a standard deviation of the time's logarithm.
     pub runs_vary_by: f64,
     /// How many other saved runs of the same that was learned from; `null` where these were
     /// too few, and it is assumed.

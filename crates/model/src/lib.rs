@@ -59,3 +59,4 @@ pub mod time_part;
 pub mod trend;
 pub mod trial;
 pub mod watch;
+pub mod weakening;

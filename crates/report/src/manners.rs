@@ -55,7 +55,7 @@ pub(crate) fn gentle(plan: &PlanRecord, width: Width) -> String {
 /// What a gentle run says of itself.
 pub(crate) const GENTLE: &str = "Gentle: slices were small, with pauses many times as long between them, and \
                 the storage was asked to serve others first. Processor caches and devices go \
-                cold meanwhile, so that tolls may be higher than in a busy application, and \
+                cold meanwhile, so that times may be higher than in a busy application, and \
                 intervals are wider than without --gentle.";
 
 #[cfg(test)]
@@ -82,7 +82,7 @@ mod tests {
 
     #[test]
     fn a_gentle_run_says_what_that_does_to_its_figures_and_another_says_nothing() {
-        assert!(gentle(&plan(true), 80).contains("tolls may be higher"));
+        assert!(gentle(&plan(true), 80).contains("times may be higher"));
         assert_eq!(gentle(&plan(false), 80), "");
     }
 

@@ -30,12 +30,9 @@ pub(crate) fn risks(place: &PlaceFacts) -> Vec<String> {
         )),
         StorageKind::Disk | StorageKind::Other => {}
     }
-    let off = ["nobarrier", "barrier=0", "data=writeback"];
-    if let Some(option) = place.mount_options.iter().find(|o| off.contains(&o.as_str())) {
-        risks.push(format!(
-            "{label} is mounted with {option}: a power failure may lose or corrupt synced data."
-        ));
-    }
+    risks.extend(
+        place.weakenings().map(|w| format!("{label} is mounted with {}: {}.", w.option, w.risk)),
+    );
     risks
 }
 

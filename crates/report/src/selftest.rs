@@ -176,7 +176,7 @@ fn resolution(resolution: &Resolution) -> String {
 
 fn clock(clock: &ClockCheck) -> String {
     format!(
-        "Timing an operation costs {}, which every toll includes; {} of that is reading the clock \
+        "Timing an operation costs {}, which every time includes; {} of that is reading the clock \
          ({}), whose resolution is {}. Over the whole run it agreed with the system clock to {} \
          per million.",
         time(clock.record_ns),

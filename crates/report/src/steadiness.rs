@@ -1,5 +1,5 @@
-//! What was not the same throughout the run: tolls that drifted, and arms that changed
-//! the toll of whatever ran after them.
+//! What was not the same throughout the run: times that drifted, and arms that changed
+//! the time of whatever ran after them.
 
 use units::time;
 

@@ -1,4 +1,4 @@
-//! One study's tolls and verdicts as a table.
+//! One study's times and verdicts as a table.
 
 use anstyle::{AnsiColor, Style};
 use model::analysis::{ArmResult, Comparison, Verdict};
@@ -22,7 +22,7 @@ pub(crate) fn by_place(subject: Subject, arms: &[&ArmResult], width: Width) -> T
     let against = if places.len() > 1 { format!("against {base}") } else { String::new() };
     let full = width >= WIDTH_FULL;
     let header =
-        [Some("strategy"), Some("place"), Some("toll"), full.then_some("p99"), Some(&against)];
+        [Some("strategy"), Some("place"), Some("time"), full.then_some("p99"), Some(&against)];
     let mut table = Table::new(header.into_iter().flatten().map(dim));
     let mut group = None;
     for arm in arms {

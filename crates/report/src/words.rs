@@ -9,7 +9,7 @@ use units::{count, percent, three_digits, time};
 use crate::difference::{self, Difference};
 use crate::subject::Subject;
 
-/// The rate at which a toll is turned into a share of a core.
+/// The rate at which a time is turned into a share of a core.
 const RATE_PER_S: f64 = 1000.0;
 /// From this share on of what is saved, it is said to be processor time.
 const PROCESSOR_SHARE: f64 = 0.8;
@@ -299,7 +299,7 @@ pub(crate) fn is_processor_time(saves_ns: f64, base: &ArmResult, other: &ArmResu
     (cpu_ns(base) - cpu_ns(other)) / saves_ns >= PROCESSOR_SHARE
 }
 
-/// An arm's toll, or the highest rate that it held where that is what it is judged by.
+/// An arm's time, or the highest rate that it held where that is what it is judged by.
 pub(crate) fn typical(subject: Subject, arm: &ArmResult) -> String {
     match (subject.highest_rate(arm), arm.typical_ns) {
         (Some(per_s), _) => format!("{}/s", rate(per_s)),
@@ -307,7 +307,7 @@ pub(crate) fn typical(subject: Subject, arm: &ArmResult) -> String {
     }
 }
 
-/// A rate to three digits, as tolls are: `62.5`, `1,920`, `30,200`.
+/// A rate to three digits, as times are: `62.5`, `1,920`, `30,200`.
 pub(crate) fn rate(per_s: f64) -> String {
     if per_s < 1000.0 {
         return three_digits(per_s);

@@ -4,13 +4,13 @@
 //! next. Of two arms in blocks of two, each mostly follows the other, so that the
 //! comparison is off by half of what one leaves behind and the other does not.
 //!
-//! The log toll of a slice is taken as the sum of its arm's level, its block's
+//! The log time of a slice is taken as the sum of its arm's level, its block's
 //! level and what the arm before left behind. The levels are taken out by medians
 //! (J. W. Tukey's median polish, 1977), and of what remains each arm's slices are
 //! ranked among themselves. The order being random, which of them followed a given
 //! arm is random, too, whatever the noise: the ranks are tested against it as in a
 //! stratified rank test (P. van Elteren 1960), with the levels of arms and blocks
-//! taken out of "followed" as they were of the tolls. The sum over the blocks is
+//! taken out of "followed" as they were of the times. The sum over the blocks is
 //! divided by the root of its sum of squares, which needs no variance to exist or
 //! to be the same in all blocks (B. Efron, "Student's t-test under symmetry
 //! conditions", 1969).
@@ -38,7 +38,7 @@ pub struct Step {
     pub block: usize,
     /// The arm that ran just before; nothing where none did.
     pub before: Option<usize>,
-    /// The natural logarithm of the slice's toll; finite.
+    /// The natural logarithm of the slice's time; finite.
     pub log_typical: f64,
 }
 
@@ -47,18 +47,18 @@ pub struct Step {
 pub struct CarryOver {
     /// The arm.
     pub after: usize,
-    /// By how much the log toll of what follows it is higher than after the others.
+    /// By how much the log time of what follows it is higher than after the others.
     pub effect: f64,
     /// The same in standard deviations.
     pub z: f64,
 }
 
-/// The arms that surely change the toll of what follows them, the strongest first, sixteen at
+/// The arms that surely change the time of what follows them, the strongest first, sixteen at
 /// the most.
 /// At most a share `level` of runs without any such arm have one.
 ///
 /// Of two arms, what one leaves behind can only be told against what the other does:
-/// the one after which tolls are higher is named.
+/// the one after which times are higher is named.
 pub fn carry_over(steps: &[Step], level: f64) -> Vec<CarryOver> {
     let steps: Vec<Step> = steps.iter().filter(|step| step.before.is_some()).copied().collect();
     let by_arm = groups(&steps, |step| step.arm);
@@ -128,7 +128,7 @@ fn mean(values: &mut [f64]) -> f64 {
 }
 
 /// The rank of each slice among those of its arm, from -½ to ½, by what is left of its
-/// toll without the levels of blocks and arms.
+/// time without the levels of blocks and arms.
 fn scores(typical_times: &[f64], groups: [&Groups; 2]) -> Vec<f64> {
     let [_, by_arm] = groups;
     let values = without_levels(typical_times, groups, median);

@@ -56,7 +56,7 @@ CREATE INDEX part_of_run ON part (run);
 ";
 
 /// What is told of a run without reading its record: studies and places, as lists in JSON;
-/// how it ended and what it answered, once that is known; and its arms' tolls, each with
+/// how it ended and what it answered, once that is known; and its arms' times, each with
 /// what was timed and where, by which runs that repeat each other are found.
 const SUMMARIES: &str = "
 ALTER TABLE run ADD COLUMN studies TEXT NOT NULL DEFAULT '[]';

@@ -64,7 +64,7 @@ impl Store {
         read().map_err(Error::database(&database::path(&self.folder), "reading a run"))
     }
 
-    /// The tolls of the latest runs, by setting.
+    /// The times of the latest runs, by setting.
     pub fn repeats(&self) -> Result<Repeats, Error> {
         let read = || -> rusqlite::Result<Repeats> {
             let sql = "SELECT setting.text, run.id, toll.log_toll FROM run
@@ -90,7 +90,7 @@ impl Store {
 /// So many runs may be left out of the repeats.
 const EXCEPT: usize = 2;
 
-/// The log tolls of each setting in the latest runs that have it, the latest first, each with its
+/// The log times of each setting in the latest runs that have it, the latest first, each with its
 /// run's name.
 #[derive(Debug, Default)]
 pub struct Repeats(HashMap<String, Vec<(String, f64)>>);

@@ -6,7 +6,7 @@ use crate::header::{Header, Mechanism, OverheadNs, Sees, Summary};
 use crate::op::Op;
 use crate::writer::TraceWriter;
 
-/// A header as a recorder without any toll would write it, which sees page faults and `io_uring`,
+/// A header as a recorder without any overhead would write it, which sees page faults and `io_uring`,
 /// and does not see what is waiting.
 pub fn header() -> Header {
     Header {

@@ -1,9 +1,10 @@
 //! The promises that a change gives up, and the condition that names them.
 
-use model::place::StorageKind;
+use model::place::{PlaceFacts, StorageKind};
 use model::promise::{Loss, Promise};
 use model::run::{ArmRecord, Run};
 use model::study::{ParamDescription, ParamForm};
+use model::weakening::Weakening;
 
 /// The promises that a change gives up; nothing where it keeps every one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -29,11 +30,8 @@ impl GivesUp {
         if to.is_control() && !from.is_control() {
             return None;
         }
-        let in_memory = |arm: &ArmRecord| {
-            run.places.get(arm.place).is_some_and(|place| place.kind == StorageKind::Memory)
-        };
         let after_failure = |arm: &ArmRecord, loss: Loss| {
-            if in_memory(arm) { Loss::All } else { loss }
+            if is_in_memory(run, arm) { Loss::All } else { loss }
         };
         let [before, after] =
             [after_failure(now, from.power_failure), after_failure(other, to.power_failure)];
@@ -48,6 +46,7 @@ impl GivesUp {
                 .filter(is_new)
                 .map(ToString::to_string)
                 .chain(unknown)
+                .chain(weaker(run, now, other))
                 .collect(),
         })
     }
@@ -80,6 +79,21 @@ impl GivesUp {
         all.extend(self.besides.iter().map(String::as_str));
         (!all.is_empty()).then(|| all.join(", and "))
     }
+}
+
+fn is_in_memory(run: &Run, arm: &ArmRecord) -> bool {
+    run.places.get(arm.place).is_some_and(|place| place.kind == StorageKind::Memory)
+}
+
+/// What the mount options of another place take away that those of the present one do not.
+fn weaker(run: &Run, now: &ArmRecord, other: &ArmRecord) -> Vec<String> {
+    let of =
+        |arm: &ArmRecord| run.places.get(arm.place).into_iter().flat_map(PlaceFacts::weakenings);
+    if is_in_memory(run, now) {
+        return Vec::new();
+    }
+    let is_new = |weaker: &Weakening| of(now).all(|known| known.risk != weaker.risk);
+    of(other).filter(is_new).map(|w| format!("{} ({})", w.risk, w.option)).collect()
 }
 
 /// A command of the user's promises what its author says.

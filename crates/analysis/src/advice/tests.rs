@@ -2,6 +2,7 @@ use model::advice::{Advice, Group};
 use model::arm::{Axis, Pair};
 use model::condition::{Condition, ParamCondition, PromiseWhenDescription};
 use model::description::MixDescription;
+use model::place::PlaceFacts;
 use model::run::Run;
 use model::strategy::StrategyDescription;
 use model::study::{ParamDescription, ParamKind};
@@ -109,6 +110,20 @@ fn what_a_command_of_the_users_keeps_is_theirs_to_judge() {
     run.studies[0].params = vec![ParamDescription::new("command", "", ParamKind::Shell(""), "")];
     let condition = "the new command keeps your data as safe, which iotoll cannot judge";
     assert_eq!(advised(&run), [only_if(condition, 0)]);
+}
+
+#[test]
+fn a_place_whose_mount_options_keep_less_has_its_condition() {
+    let mut run = run(10e6, [1.0, 0.1, 0.1]);
+    let disk = run.places[0].clone();
+    run.places[1] = PlaceFacts { label: "b".to_owned(), ..disk };
+    assert_eq!(advised(&run), [(Group::Do, None, 1)]);
+    run.places[1].mount_options = vec!["barrier=0".to_owned()];
+    let condition = "a power failure may lose or damage synced data (barrier=0)";
+    assert_eq!(advised(&run), [only_if(condition, 1)]);
+    assert!(!analyse(&run).advice[0].keeps_promises);
+    run.places[0].mount_options = vec!["nobarrier".to_owned()];
+    assert_eq!(advised(&run), [(Group::Do, None, 1)], "it is so now, too");
 }
 
 #[test]

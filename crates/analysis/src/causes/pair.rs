@@ -66,7 +66,7 @@ impl Compared<'_> {
         matches!(self.verdict, Verdict::Faster | Verdict::Slower)
     }
 
-    /// The two tolls' difference; waiting for a processor is left out, for it is chance.
+    /// The two times' difference; waiting for a processor is left out, for it is chance.
     /// Nothing where it goes against the verdict, which may rest on medians: then the
     /// readings explain nothing.
     fn difference_ns_per_op(&self) -> Option<f64> {
@@ -96,7 +96,7 @@ impl Compared<'_> {
         Some((self.weight(pair)?, cause))
     }
 
-    /// The part of the whole tolls' difference that was spent waiting for a processor, and
+    /// The part of the whole times' difference that was spent waiting for a processor, and
     /// the same in words; nothing where that is less than half. A program that sleeps often
     /// waits whenever it wakes, and one that does not hardly ever.
     fn queued(&self) -> Option<(f64, String)> {

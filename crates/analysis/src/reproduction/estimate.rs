@@ -165,7 +165,7 @@ impl<'a> Estimates<'a> {
         }
     }
 
-    /// A block whose slices are judged by a measure instead of their tolls.
+    /// A block whose slices are judged by a measure instead of their times.
     fn scored(&self, measure: &Measure, block: &[Slice]) -> Vec<Slice> {
         let scored = |slice: &Slice| {
             let outcome = Outcome {
@@ -328,7 +328,7 @@ fn percent_of(part: f64, whole: f64) -> f64 {
     part / whole * 100.0
 }
 
-/// The pairs of arms whose tolls an article has a ratio of.
+/// The pairs of arms whose times an article has a ratio of.
 fn asked(article: &Article) -> impl Iterator<Item = Sides> + '_ {
     let tests = article.conclusions.iter().flat_map(PublishedConclusion::all_tests);
     let of_figures = article.figures.iter().flat_map(|f| f.original.iter().chain(&f.native));

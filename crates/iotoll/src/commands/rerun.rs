@@ -85,7 +85,7 @@ pub(crate) fn run(args: &RerunArgs) -> anyhow::Result<Exit> {
     }
     plan.places.iter().try_for_each(check_place).map_err(wrong)?;
     let run_args = RunArgs {
-        // Its tolls would not be those of a run that pauses between slices, and the reverse.
+        // Its times would not be those of a run that pauses between slices, and the reverse.
         gentle: run.plan.gentle,
         shown: args.shown.clone(),
         kept: args.kept,

@@ -15,7 +15,7 @@ const ROUNDS_MAX: usize = 2000;
 /// folders, the file that is read, and waiting until devices have nothing more to do.
 const SLICES_SHARE: f64 = 0.5;
 /// What the programs that were asked for have together beside all else.
-const ASKED_WEIGHT: f64 = 30.0;
+const ASKED_WEIGHT: f64 = 90.0;
 
 /// A check, as it was asked for.
 pub(crate) struct CheckPlan {
@@ -49,7 +49,7 @@ impl CheckPlan {
                 ASKED_WEIGHT / self.programs.len().max(1) as f64
             }
             Some(Measure::Program) => 6.0,
-            Some(Measure::Fsync | Measure::Fdatasync) => 5.0,
+            Some(Measure::Fsync | Measure::Fdatasync) => 7.0,
             Some(Measure::Replace) => 3.0,
             Some(Measure::ReadSequential | Measure::WriteSequential | Measure::Read) => 1.0,
             _ => 0.3,

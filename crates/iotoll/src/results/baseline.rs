@@ -36,7 +36,7 @@ pub(crate) fn diff(
     analysis::diff(before, after, matching, judged, &mut |setting| repeats.of(setting, but))
 }
 
-/// The store, with the tolls of the latest comparisons, of which an older version may have
+/// The store, with the times of the latest comparisons, of which an older version may have
 /// kept none.
 fn with_times(mut store: Store) -> Store {
     let mut latest = store.list().unwrap_or_default();

@@ -143,7 +143,7 @@ impl<'a> Entry<'a> {
         match self.advice.group {
             Group::Undecided => self.comparison().map(open),
             Group::Do | Group::OnlyIf => self.saved(),
-            Group::Leave => None,
+            Group::Leave => self.too_rare(),
         }
     }
 
@@ -167,11 +167,7 @@ impl<'a> Entry<'a> {
         let of_core =
             sides.is_some_and(|[base, other]| words::is_processor_time(saves_ns, base, other));
         if self.advice.is_for_high_rates() {
-            let from = words::rate(self.advice.pays_from_per_s?);
-            let what = if of_core { "1% of a core" } else { "1% of a worker's time" };
-            let operation = self.advice.now.first().and_then(|id| self.subject.arm(id))?;
-            let operation = self.subject.operation(operation);
-            return Some(format!("pays from {from} {operation}s a second on: frees {what}"));
+            return self.pays_from(of_core);
         }
         let share = self.advice.per_second? * saves_ns / 1e9;
         Some(match (of_core, share < 1.0) {
@@ -180,6 +176,22 @@ impl<'a> Entry<'a> {
             (false, true) => format!("saves {} a second", time(share * 1e9)),
             (false, false) => format!("saves {} s a second", three_digits(share)),
         })
+    }
+
+    /// From which rate on a change pays that helps and that the user's rate is too low for.
+    fn too_rare(&self) -> Option<String> {
+        let comparison = self.comparison().filter(|c| c.verdict == Verdict::Faster)?;
+        let [base, other] = self.subject.sides(comparison)?;
+        self.advice.per_second?;
+        self.pays_from(words::is_processor_time(self.advice.saves_ns()?, base, other))
+    }
+
+    fn pays_from(&self, of_core: bool) -> Option<String> {
+        let from = words::rate(self.advice.pays_from_per_s?);
+        let what = if of_core { "1% of a core" } else { "1% of a worker's time" };
+        let operation = self.advice.now.first().and_then(|id| self.subject.arm(id))?;
+        let operation = self.subject.operation(operation);
+        Some(format!("pays from {from} {operation}s a second on: frees {what}"))
     }
 
     /// The first cause of what it says, in a few words.

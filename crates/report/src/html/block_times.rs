@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use model::run::Run;
 use model::slice::Slice;
 
-/// The blocks in order, each with the tolls of the arms that it has, in nanoseconds.
+/// The blocks in order, each with the times of the arms that it has, in nanoseconds.
 /// Slices that are not to be trusted are left out.
 pub(super) struct BlockTimes(Vec<BTreeMap<usize, f64>>);
 
@@ -27,7 +27,7 @@ impl BlockTimes {
         self.0.len()
     }
 
-    /// An arm's tolls.
+    /// An arm's times.
     pub(super) fn arm(&self, arm: usize) -> Vec<OfBlock> {
         self.each(|typical_times| typical_times.get(&arm).copied())
     }

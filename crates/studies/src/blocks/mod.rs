@@ -6,7 +6,7 @@
 //! what was last written to it. That a device was read, and not memory, is measured in
 //! every slice.
 //!
-//! With several blocks under way, a toll is the slice's time divided by its blocks, the
+//! With several blocks under way, a time is the slice's time divided by its blocks, the
 //! reverse of IOPS; latencies count from when a block's place in the queue was free.
 
 mod buffers;

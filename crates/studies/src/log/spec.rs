@@ -1,4 +1,4 @@
-//! What the study is, as data: its parameters, and what it measures beside the toll.
+//! What the study is, as data: its parameters, and what it measures beside the time.
 
 use std::sync::LazyLock;
 

@@ -6,7 +6,7 @@
 //! Strategies are named by what SQLite is told: journal mode, `synchronous`, and
 //! whether the request is one transaction (`-tx`). Each slice starts from the same
 //! database. A single connection works in the thread that is timed; several are
-//! threads with a connection each, that wait for one another's locks, and the toll
+//! threads with a connection each, that wait for one another's locks, and the time
 //! is what one request takes.
 
 pub(crate) mod client;

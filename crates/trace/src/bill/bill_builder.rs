@@ -24,7 +24,7 @@ use crate::op::Op;
 
 /// How many files a bill names.
 const TOP_FILES: usize = 20;
-/// How many threads' calls are counted apart, for the recorder's toll.
+/// How many threads' calls are counted apart, for the recorder's overhead.
 const THREADS_MAX: usize = 1 << 16;
 /// Where less of the recorded time than this is the program's own, a small error of what the recorder
 /// costs is a large one of the rest.
@@ -69,7 +69,7 @@ pub(crate) struct BillBuilder {
     requests: Requests,
     wakes: Wakes,
     calls: u64,
-    /// The recorder's toll on all calls …
+    /// The recorder's overhead on all calls …
     overhead_ns: OverheadNs,
     /// … at the least, on those of each thread that has not ended, …
     overhead_of: HashMap<u32, i64>,
@@ -307,7 +307,7 @@ impl BillBuilder {
         }
     }
 
-    /// The wall time without the recorder. Its toll was on the way at least as often as the
+    /// The wall time without the recorder. Its overhead was on the way at least as often as the
     /// busiest thread called, and at most as often as all of them; never within the time of
     /// which files alone have the most.
     fn own_wall(&self, wall_ns: u64, summary: Option<&Summary>) -> RangeNs {
@@ -425,7 +425,7 @@ fn bytes(call: &Call, kind: Kind) -> [u64; 2] {
     }
 }
 
-/// A time without the recorder's toll.
+/// A time without the recorder's overhead.
 fn without(ns: u64, overhead_ns: i64) -> u64 {
     ns.saturating_sub(overhead_ns.max(0).unsigned_abs())
 }

@@ -229,7 +229,7 @@ fn the_recorders_part_is_processor_time() {
     assert_eq!(divided.waited_ns, 41 * MS);
     // Of the lock, nothing is left on the processor; an open takes 2 µs.
     assert_eq!(divided.processor_ns, RangeNs { low: 15 * MS, high: 17 * MS });
-    // Five calls' toll of 750 ms.
+    // Five calls' overhead of 750 ms.
     let Share { low, high } = divided.processor_share.unwrap();
     assert!((low - 15.0 / 745.0).abs() < 1e-9 && (high - 17.0 / 740.0).abs() < 1e-9);
 }

@@ -7,7 +7,8 @@
 //! fio's recipe for etcd and `pg_test_fsync` do other work, and are shown beside it.
 //!
 //! A FUSE place that syncs in 8 ms must be good enough for etcd, one that takes 12 ms must not,
-//! and one with 1% of its syncs at 12 ms and the others at 9 is on the limit: undecided.
+//! and one with 1% of its syncs at 12 ms and the others at 9 is on the limit: undecided. Where no
+//! program is asked for, the 99th percentile of fsync must be known to 15% on one that takes 4 ms.
 
 mod others;
 
@@ -27,6 +28,8 @@ use xtask::process;
 use self::others::Other;
 use crate::states::slow_disk::{self, Delay};
 
+/// How far the bounds of the 99th percentile may be apart on a place that is steady.
+const APART_MAX: f64 = 1.15 / 0.85;
 /// The answers of a FUSE place that may be others than planted, of so many.
 const OTHERS_MAX: f64 = 1.0 / 20.0;
 
@@ -62,12 +65,12 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     for place in &args.places {
         missed += beside(place, args, &iotoll)?;
     }
-    let mut others = 0;
+    let mut others = steady(args, &iotoll)?;
     for planted in ["yes", "undecided", "no"] {
         others += on_fuse(planted, args, &iotoll)?;
     }
     ensure!(missed == 0, "{missed} intervals do not hold what others found for the same work");
-    ensure!(others == 0, "{others} of the FUSE places were answered otherwise too often");
+    ensure!(others == 0, "{others} of the FUSE places were answered otherwise, or too widely");
     Ok(())
 }
 
@@ -99,7 +102,7 @@ fn beside(place: &Path, args: &Args, iotoll: &Path) -> Result<usize> {
         turns.shuffle(&mut rand::rng());
         for turn in turns {
             match turn {
-                None => checks.push(check(iotoll, folder.path(), &args.budget)?),
+                None => checks.push(check(iotoll, folder.path(), Some("etcd"), &args.budget)?),
                 Some(at) => {
                     let (other, times) = &mut found[at];
                     times.extend(other.run(folder.path())?);
@@ -150,35 +153,43 @@ fn interval(check: &Value, same: &Same) -> Option<(f64, f64)> {
     Some((figure["low"].as_f64()?, figure["high"].as_f64().unwrap_or(f64::INFINITY)))
 }
 
-fn check(iotoll: &Path, place: &Path, budget: &str) -> Result<Value> {
+fn check(iotoll: &Path, place: &Path, program: Option<&str>, budget: &str) -> Result<Value> {
     let result = tempfile::NamedTempFile::new()?;
     let mut command = Command::new(iotoll);
-    command.arg("check").arg(place).args(["--for", "etcd", "--budget", budget, "--no-save"]);
+    command.arg("check").arg(place).args(["--budget", budget, "--no-save"]);
+    command.args(program.into_iter().flat_map(|program| ["--for", program]));
     command.arg("--json").arg(result.path()).stdout(Stdio::null());
     process::succeed(&mut command)?;
     Ok(serde_json::from_slice(&std::fs::read(result.path())?)?)
 }
 
+/// How many checks of a steady FUSE place do not know the 99th percentile of fsync well enough.
+fn steady(args: &Args, iotoll: &Path) -> Result<usize> {
+    let mut wide = 0;
+    for number in 0..args.fuse.div_ceil(4) {
+        let work = tempfile::tempdir()?;
+        let _mounted = slow_disk::mount(work.path(), delay("steady", number as u64))?;
+        let check = check(iotoll, work.path(), None, &args.budget)?;
+        let fsync = Same { measure: "fsync", figure: "p99_ns", ..SAME[0] };
+        let (low, high) = interval(&check, &fsync).unwrap_or((0.0, f64::INFINITY));
+        wide += usize::from(high > APART_MAX * low);
+        println!("FUSE, steady, check {number}: p99 of fsync {} to {}", time(low), time(high));
+    }
+    Ok(wide)
+}
+
 /// Whether a FUSE place is answered otherwise than planted in more than one check of twenty.
 fn on_fuse(planted: &'static str, args: &Args, iotoll: &Path) -> Result<usize> {
-    let (mut otherwise, mut widest) = (0, 0.0_f64);
+    let mut otherwise = 0;
     for number in 0..args.fuse {
         let work = tempfile::tempdir()?;
         let _mounted = slow_disk::mount(work.path(), delay(planted, number as u64))?;
-        let check = check(iotoll, work.path(), &args.budget)?;
+        let check = check(iotoll, work.path(), Some("etcd"), &args.budget)?;
         let found = check["places"][0]["fits"][0]["needs"][0].as_str().unwrap_or("none");
         otherwise += usize::from(found != planted);
-        let same = Same { figure: "p99_ns", ..SAME[0] };
-        let (low, high) = interval(&check, &same).unwrap_or((0.0, f64::INFINITY));
-        widest = widest.max(high / low - 1.0);
-        println!("FUSE, {planted}, check {number}: {found}; p99 {} to {}", time(low), time(high));
+        println!("FUSE, {planted}, check {number}: {found}");
     }
-    println!(
-        "FUSE, {planted}: {otherwise} of {} answered otherwise; the widest interval of p99 spans \
-         {:.0}%",
-        args.fuse,
-        100.0 * widest
-    );
+    println!("FUSE, {planted}: {otherwise} of {} answered otherwise", args.fuse);
     Ok(usize::from(otherwise as f64 > OTHERS_MAX * args.fuse as f64))
 }
 
@@ -186,6 +197,7 @@ fn on_fuse(planted: &'static str, args: &Args, iotoll: &Path) -> Result<usize> {
 fn delay(planted: &str, seed: u64) -> Delay {
     let ms = |ms: f64| Duration::from_secs_f64(ms / 1e3);
     match planted {
+        "steady" => Box::new(move |_| ms(4.0)),
         "yes" => Box::new(move |_| ms(8.0)),
         "no" => Box::new(move |_| ms(12.0)),
         _ => {

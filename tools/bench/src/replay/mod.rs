@@ -120,20 +120,21 @@ struct Measured {
 fn table(rows: &[Row]) {
     let percent = |share: f64| format!("{:.0}%", share * 100.0);
     println!(
-        "| program | moving saves | replays say | at most | replayed on disk | bound holds | replay holds |"
+        "| program | moving saves | replays say | at most | replayed on disk | in memory | bound holds | replay holds |"
     );
-    println!("| --- | --- | --- | --- | --- | --- | --- |");
+    println!("| --- | --- | --- | --- | --- | --- | --- | --- |");
     let yes = |is: bool| if is { "yes" } else { "no" };
     for row in rows {
         let said = row.foretold.show(percent);
         let said = if row.verdict { said } else { format!("no verdict ({said})") };
         let holds = row.saved.low <= row.foretold.high && row.saved.high >= row.foretold.low;
         println!(
-            "| {} | {} | {said} | {} | ×{:.2} | {} | {} |",
+            "| {} | {} | {said} | {} | ×{:.2} | ×{:.2} | {} | {} |",
             row.name,
             row.saved.show(percent),
             percent(row.bound),
             row.off,
+            row.target,
             yes(row.saved.low <= row.bound),
             if row.verdict { yes(holds) } else { "–" }
         );

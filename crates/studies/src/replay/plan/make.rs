@@ -83,7 +83,7 @@ pub(super) struct PlanBuilder<'r> {
     pub(super) opened: Vec<Act>,
     /// Calls that are replayed and under way, and since when there are any.
     busy: (u64, u64),
-    /// Toll within calls that are replayed.
+    /// Overhead within calls that are replayed.
     within_ns: i64,
 }
 

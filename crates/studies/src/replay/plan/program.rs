@@ -256,7 +256,7 @@ pub(crate) struct Shortest {
 /// What the recording was like.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Facts {
-    /// How long all of it took, without the recorder's toll.
+    /// How long all of it took, without the recorder's overhead.
     pub(crate) recorded_ns: u64,
     /// How long the stretch took that is replayed, likewise.
     pub(crate) stretch_ns: u64,

@@ -25,15 +25,15 @@ pub(super) struct Thread {
     pub(super) began_ns: u64,
     /// When it had done what its steps so far stand for.
     last_ns: u64,
-    /// Toll since then, on calls that are not replayed.
+    /// Overhead since then, on calls that are not replayed.
     skipped_ns: i64,
-    /// Toll that was more than the time that it should have been part of.
+    /// Overhead that was more than the time that it should have been part of.
     owed_ns: i64,
     /// All time between steps.
     pub(super) thought_ns: u64,
     /// All time in calls.
     pub(super) in_calls_ns: u64,
-    /// Toll on all recorded calls.
+    /// Overhead on all recorded calls.
     pub(super) overhead_ns: i64,
     /// Processor time, where it was told: outside the kernel, and within.
     pub(super) cpu_ns: Option<[u64; 2]>,
@@ -90,7 +90,7 @@ impl Thread {
         self.last_ns = self.ends.last().copied().unwrap_or(self.began_ns);
     }
 
-    /// The time since the last step as thinking, without the toll in it.
+    /// The time since the last step as thinking, without the overhead in it.
     fn think(&mut self, until_ns: u64, around_ns: i64) -> u64 {
         let passed = until_ns.saturating_sub(self.last_ns) as i64;
         let overhead_ns = self.owed_ns + self.skipped_ns + around_ns;
