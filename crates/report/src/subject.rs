@@ -48,9 +48,11 @@ impl<'a> Subject<'a> {
         record.material.as_ref()
     }
 
-    /// What an arm's operation is: `record`.
+    /// What an arm's operation is: `record`, or `rebuild` where the study has several.
     pub(crate) fn operation(self, arm: &ArmResult) -> &'a str {
-        self.study_of(arm).map_or("operation", |study| study.operation.as_str())
+        let chosen = self.arm(&arm.id).and_then(|arm| arm.params.get("operation"));
+        let usual = || self.study_of(arm).map_or("operation", |study| study.operation.as_str());
+        chosen.map_or_else(usual, String::as_str)
     }
 
     /// The highest rate that an arm held, where that is what it is judged by.

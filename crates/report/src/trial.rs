@@ -152,7 +152,7 @@ fn entry(first: &str, advice: &TriedAdvice, apply: bool, width: Width) -> String
 /// Why there is nothing to do without a condition.
 fn nothing(result: &TryResult) -> String {
     if result.rows.iter().any(is_sure_saving) {
-        return "nothing without a condition.".to_owned();
+        return "nothing: each change has a condition.".to_owned();
     }
     let may_pay = !result.bound_complete || result.bound >= result.threshold;
     let undecided = |row: &&TriedRow| {
@@ -250,7 +250,7 @@ mod tests {
     fn a_bound_never_stands_under_do() {
         let mut result = result();
         let screen = anstream::adapter::strip_str(&report(&result, false, 100)).to_string();
-        assert!(screen.contains("DO         nothing without a condition."), "{screen}");
+        assert!(screen.contains("DO         nothing: each change has a condition."), "{screen}");
         assert!(screen.contains("ONLY IF    the files can be made again"), "{screen}");
         assert!(
             screen.contains("data/ in ram") && screen.contains("5.0× faster (4.9–5.1)"),

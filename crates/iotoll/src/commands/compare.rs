@@ -119,8 +119,9 @@ pub(crate) struct CompareArgs {
 
     /// Say how often your application does it
     ///
-    /// Give the operations per second of all studies, or of one, as in log=300. The report
-    /// then says what a change saves.
+    /// Give the operations per second of all studies, or of one study or file of yours, as
+    /// in log=300 or shop.log=300; repeat it for others. The report then says what a change
+    /// saves.
     #[arg(long, value_name = "[STUDY=]N", help_heading = heading::WORKLOAD)]
     per_second: Vec<String>,
 

@@ -3,6 +3,7 @@
 
 use anstyle::{AnsiColor, Style};
 use model::analysis::{ArmResult, Verdict};
+use model::cause::CauseCode;
 use model::place::{PlaceFacts, StorageKind};
 use units::{count, counted, percent};
 
@@ -21,6 +22,9 @@ const NOISE: &str = "Noise";
 const TO_DO: &str = "To do";
 /// A space at which no line ends; a plain one once lines are made.
 const NO_BREAK: &str = "\u{a0}";
+/// What helps against discards and gives up nothing, so that nobody moves files for their sake.
+const DISCARDS: &str = "First mount without `discard`, which loses nothing: fstrim.timer frees \
+                        blocks once a week.";
 /// Longer notes than so many lines are cut, with a word on where the rest is.
 const NAMES_MAX: usize = 5;
 const WHY_LINES: usize = 3;
@@ -149,11 +153,13 @@ fn why(entries: &[Entry]) -> Vec<String> {
     let told = entries.iter().map(|entry| (entry.cause(), entry));
     let causes = together(told.filter(|(cause, _)| !cause.is_empty()));
     let last = causes.len().saturating_sub(1);
+    let is_discards = |cause: &str| cause == CauseCode::DeviceDiscards.in_short();
+    let remedy = causes.iter().any(|(cause, _)| is_discards(cause)).then(|| DISCARDS.to_owned());
     let told = causes.into_iter().enumerate().map(|(position, (cause, names))| {
         let end = if position == last { "." } else { "," };
         format!("{cause} ({}){end}", some_of(&names))
     });
-    told.collect()
+    told.chain(remedy).collect()
 }
 
 /// The names, or the first of them where there are many.

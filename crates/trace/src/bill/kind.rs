@@ -27,8 +27,10 @@ pub enum Kind {
     Map,
     /// Page faults of mapped files, which read them.
     Fault,
-    /// Anything else that acts on a file: seeks, sizes, advice, and `sync_file_range`, which begins
-    /// to write and promises nothing.
+    /// Truncating files, and allocating room for them.
+    Size,
+    /// Anything else that acts on a file: seeks, advice, and `sync_file_range`, which begins to
+    /// write and promises nothing.
     Other,
 }
 
@@ -37,7 +39,7 @@ pub(crate) const KINDS: usize = Kind::ALL.len();
 
 impl Kind {
     /// All of them, in the order of their numbers.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Open,
         Self::Read,
         Self::Write,
@@ -47,6 +49,7 @@ impl Kind {
         Self::Lock,
         Self::Map,
         Self::Fault,
+        Self::Size,
         Self::Other,
     ];
 
@@ -69,6 +72,8 @@ impl Kind {
             (Self::Map, _) => "mapping files",
             (Self::Fault, Some(true)) => "waiting for mapped files",
             (Self::Fault, _) => "reading mapped files",
+            (Self::Size, Some(true)) => "waiting for truncate",
+            (Self::Size, _) => "changing sizes",
             (Self::Other, _) => "other file calls",
         }
     }
@@ -99,9 +104,8 @@ impl Kind {
             Op::Lock | Op::Flock => Self::Lock,
             Op::Map => Self::Map,
             Op::Fault => Self::Fault,
+            Op::Truncate | Op::Allocate => Self::Size,
             Op::Seek
-            | Op::Truncate
-            | Op::Allocate
             | Op::SyncRange
             | Op::Advise
             | Op::Ioctl
