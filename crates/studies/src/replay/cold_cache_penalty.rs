@@ -28,13 +28,13 @@ const STATEMENTS: i64 = 2;
 
 /// How much thinking is to be left out still, in ticks.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Aftermath {
+pub(super) struct ColdCachePenalty {
     /// What one wait leaves behind.
     of_one: f64,
     left: f64,
 }
 
-impl Aftermath {
+impl ColdCachePenalty {
     /// Of waits that leave so much behind.
     pub(super) fn new(of_one: f64) -> Self {
         Self { of_one, left: 0.0 }
@@ -103,8 +103,8 @@ mod tests {
     /// that were none, leave something out of it.
     #[test]
     fn a_wait_that_does_not_happen_shortens_what_is_computed_next() {
-        let mut cold_cache_penalty = Aftermath::new(5_000.0);
-        let out = |cold_cache_penalty: &mut Aftermath, thinking: f64| {
+        let mut cold_cache_penalty = ColdCachePenalty::new(5_000.0);
+        let out = |cold_cache_penalty: &mut ColdCachePenalty, thinking: f64| {
             cold_cache_penalty.of(thinking) as u64
         };
         assert_eq!(out(&mut cold_cache_penalty, 1e6), 0);

@@ -7,7 +7,7 @@ use std::time::Duration;
 use engine::study::{Doing, StudyError};
 
 use super::act::Buffers;
-use super::cold_cache_penalty::Aftermath;
+use super::cold_cache_penalty::ColdCachePenalty;
 use super::plan::program::{Act, Kind, NO_SIGNAL, ReplayThread, Step};
 use super::shared_state::{SharedState, Stopped};
 
@@ -162,7 +162,7 @@ struct Running<'w> {
     ticks_per_ns: f64,
     /// How much of thinking is kept.
     kept: f64,
-    cold_cache_penalty: Aftermath,
+    cold_cache_penalty: ColdCachePenalty,
     /// The share of it that is computing.
     computing: f64,
     began: u64,
@@ -186,7 +186,9 @@ fn run_lane(
         shared_state,
         ticks_per_ns,
         kept: thinking.kept,
-        cold_cache_penalty: Aftermath::new(thinking.after_wait.as_nanos() as f64 * ticks_per_ns),
+        cold_cache_penalty: ColdCachePenalty::new(
+            thinking.after_wait.as_nanos() as f64 * ticks_per_ns,
+        ),
         computing: 1.0,
         began,
         since: began,

@@ -63,6 +63,17 @@ fn a_bill_says_what_files_cost_by_kind_and_by_folder() {
 }
 
 /// Fails where the end of what a header's numbers hold has no other end.
+/// Fails where what a session file costs that is emptied before it is written has no name.
+#[test]
+fn truncating_and_allocating_are_a_kind_of_their_own() {
+    let mut planted = a_second(&header());
+    planted.on(Op::Truncate, 3, 200 * MS);
+    planted.on(Op::Allocate, 3, 100 * MS);
+    let bill = bill(&planted.finish());
+    assert_eq!((bill.kinds[0].kind, bill.kinds[0].cost.calls), (Kind::Size, 2));
+    assert_eq!(Kind::Size.doing(Some(true)), "waiting for truncate");
+}
+
 #[test]
 fn any_overhead_that_a_header_can_have_is_taken_into_account() {
     for (low, high) in [(i64::MIN, i64::MAX), (i64::MIN, i64::MIN), (i64::MAX, i64::MAX)] {
