@@ -10,8 +10,8 @@ use std::path::Path;
 use std::sync::LazyLock;
 
 use testkit::faults::{
-    Defect, Fault, Injection, Judged, List, Program, Scene, Site, Subject, Taken, When, call_named,
-    subjects, unavailable,
+    Call, Defect, Fault, Injection, Judged, List, Program, Scene, Site, Subject, Taken, When,
+    call_named, subjects, unavailable,
 };
 
 static SUBJECTS: LazyLock<Vec<Subject>> = LazyLock::new(|| subjects(&studies::ALL));
@@ -72,14 +72,14 @@ fn lists_name_every_subject_and_nothing_else() {
 /// A failure to write or to sync that is no interruption must never pass for a success.
 #[test]
 fn no_list_expects_a_failed_write_or_sync_to_be_silent() {
-    let writes = ["write", "pwrite64", "writev", "fsync", "fdatasync"];
+    let makes_data_last = |site: &Site| call_named(&site.call).is_some_and(Call::makes_data_last);
     let of_slices = |site: &Site| site.object.starts_with("place/work/");
     let mut seen = 0;
     for subject in first_of_each_study() {
         for (subject, sites) in list(subject.study).0 {
             for (site, expected) in sites.iter().filter(|(site, _)| of_slices(site)) {
                 let lasting = expected.faults.iter().filter(|(fault, _)| {
-                    writes.contains(&&*site.call) && !["EINTR", "short"].contains(&&***fault)
+                    makes_data_last(site) && !["EINTR", "short"].contains(&&***fault)
                 });
                 for (fault, taken) in lasting {
                     assert_eq!(*taken, Taken::Told, "{subject}: {site}: {fault}");

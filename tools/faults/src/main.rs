@@ -212,7 +212,12 @@ impl<'a> Chore<'a> {
             let Judged { traced, said, defects, .. } = judged(&scene, program, None)?;
             let name = name(subject);
             ensure!(defects.is_empty(), "{name}, with no fault: {defects:?}\n{said}");
-            ensure!(traced.unknown.is_empty(), "{name}: calls of no name: {:?}", traced.unknown);
+            ensure!(
+                traced.unknown.is_empty(),
+                "{name} makes system calls that CALLS in crates/testkit/src/faults/calls.rs does \
+                 not name; add them there, by number and how often: {:?}",
+                traced.unknown
+            );
             for (site, times) in traced.sites {
                 let seen = sites.entry(site).or_insert(SiteVisits { times, runs: 0 });
                 *seen = SiteVisits { times: times.min(seen.times), runs: seen.runs + 1 };

@@ -53,6 +53,13 @@ pub struct Call {
     pub faults: &'static [Fault],
 }
 
+impl Call {
+    /// Whether what it fails to do is lost: it writes or syncs.
+    pub fn makes_data_last(&self) -> bool {
+        [WRITES, SYNCS].contains(&self.faults)
+    }
+}
+
 /// The call of that name.
 pub fn call_named(name: &str) -> Option<&'static Call> {
     CALLS.iter().find(|call| call.name == name)
