@@ -95,7 +95,7 @@ fn io(totals: &ArmTotals) -> Io {
 }
 
 /// An arm's figures, each with its unit in its name. Rates are those of a typical slice,
-/// as the time is.
+/// as the time per operation is.
 fn metrics(
     run: &Indexed<'_>,
     arm: usize,

@@ -1,4 +1,4 @@
-//! Whether what an arm leaves behind changes the time of whatever runs next.
+//! Whether what an arm leaves behind changes the time per operation of the next slice.
 
 use model::analysis::CarryOver;
 use model::run::Run;

@@ -17,7 +17,7 @@ use crate::pair_state::PairState;
 /// drift where none does.
 const LEVEL: f64 = 0.01;
 
-/// A part of the time is said to have changed the time from this share of the change on.
+/// A kind of time is said to have changed an arm's time from this share of the change on.
 const MOST: f64 = 0.5;
 /// Reads a part of the time, in nanoseconds.
 type Part = fn(&Spent) -> u64;

@@ -1,4 +1,4 @@
-//! What a run says so far, for whoever watches it: times, ratios and verdicts alone, in
+//! The results of a run so far, for a live view: times, ratios and verdicts alone, in
 //! less time than a slice takes. Causes, tails and what makes a comparison invalid take
 //! the whole record, and come at the end.
 

@@ -2,7 +2,7 @@
 //!
 //! The rate is that from the first client's start to the last one's end, as the study counts
 //! it. Where clients outnumber processors, or some end late, it is less than their number
-//! divided by the time of one. The knee is the fewest clients whose rate falls short of the
+//! divided by that of one. The knee is the fewest clients whose rate falls short of the
 //! highest by less than matters.
 
 use std::collections::BTreeMap;

@@ -10,7 +10,7 @@ use units::counted;
 use crate::indexed::Indexed;
 use crate::pair_state::PairState;
 
-/// A slice has stalled where it took more than this many times the arm's time.
+/// A slice has stalled where it took more than so many times as long as the arm's typical one.
 const STALLED: f64 = 1.5;
 
 /// One arm's slices, block by block.

@@ -187,7 +187,7 @@ impl ArmTotals {
         total / self.operations.max(1) as f64
     }
 
-    /// A part of the time, for each operation, of the time: the same share of it as of
+    /// A kind of time for each operation: the same share of the time per operation as of
     /// all time that was spent.
     pub(crate) fn ns_per_op(&self, part_ns: f64) -> f64 {
         match self.typical_ns {

@@ -1,4 +1,4 @@
-//! The one figure that a report is about: each arm's time, the time per operation in
+//! The one figure that a report is about: each arm's time per operation in
 //! a typical slice.
 //!
 //! Ratios, savings and rates all rest on it. The times of arms that are compared come from

@@ -1,4 +1,4 @@
-//! The harness's own time: what timing an operation costs when there is none.
+//! The harness's own overhead: what timing an operation costs when there is none.
 
 use host::clock::Clock;
 use model::run::Floor;

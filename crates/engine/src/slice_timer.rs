@@ -2,7 +2,7 @@
 //!
 //! An operation begins where the one before it ended, so nothing between two
 //! operations goes uncounted, and the recorder's own cost (some nanoseconds,
-//! measured in every run) is part of every time.
+//! measured in every run) is part of every time per operation per operation.
 
 use std::sync::atomic::Ordering;
 

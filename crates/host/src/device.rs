@@ -1,7 +1,7 @@
 //! The block devices behind a file system, down to the hardware.
 //!
 //! What is written to a file may pass through a partition, a mapped device with several
-//! members, a loop device whose file is on another file system, and so on. Its time is
+//! members, a loop device whose file is on another file system, and so on. How long that takes is
 //! explained by the counters of what is at the bottom, so the whole way is resolved,
 //! from what `/sys` tells (`sysfs-block`, `sysfs-fs-btrfs` in the kernel's
 //! `Documentation/ABI`). What cannot be told becomes a sentence, never an error: a

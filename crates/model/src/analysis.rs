@@ -1,4 +1,4 @@
-//! What follows from a run: times, comparisons, verdicts and causes. Made from
+//! What follows from a run: times per operation, comparisons, verdicts and causes. Made from
 //! the record of a run alone, and from any record again.
 //!
 //! Times are in nanoseconds and sizes in bytes unless the name says otherwise.
@@ -39,7 +39,7 @@ pub struct Analysis {
     pub comparisons: Vec<Comparison>,
     /// What disturbed the run from outside.
     pub noise: Noise,
-    /// Arms that change the time of whatever runs after them.
+    /// Arms after which others take more or less time.
     #[serde(default)]
     pub carry_over: Vec<CarryOver>,
     /// The comparisons that surely save the largest shares, the largest first.
@@ -108,7 +108,7 @@ pub struct ArmResult {
     #[serde(default)]
     #[serde(rename = "toll_ns")]
     pub typical_ns: Option<f64>,
-    /// How the time changed during the run, where it surely did.
+    /// How the time per operation changed during the run, where it surely did.
     #[serde(default)]
     pub drift: Option<Drift>,
     /// The two times that its slices take, where there are two.
@@ -155,13 +155,13 @@ pub struct Modes {
     pub why: Option<String>,
 }
 
-/// A time that grew or shrank from the run's first block to its last.
+/// A time per operation that grew or shrank from the run's first round to its last.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Drift {
-    /// The time at the first block.
+    /// The time per operation in the first round.
     pub start_ns: f64,
-    /// The time at the last block.
+    /// The time per operation in the last round.
     pub end_ns: f64,
     /// The kind of time that changed, where without it there is no trend.
     #[serde(default)]
@@ -220,7 +220,7 @@ pub struct Io {
     pub sync_calls: u64,
     /// Time in those calls, per operation.
     pub sync_ns_per_op: f64,
-    /// Forcing what was left unwritten to the device, per slice, outside the time.
+    /// Forcing what was left unwritten to the device, per slice: no part of the time per operation.
     pub deferred_sync_ns: f64,
 }
 
@@ -306,7 +306,7 @@ pub struct Comparison {
 }
 
 /// All time spent by two arms, their stalled slices included. A slice has stalled
-/// where it took more than one and a half times the arm's time.
+/// where it took more than one and a half times as long as the arm's typical one.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Totals {

@@ -1,4 +1,4 @@
-//! What explains a time, a difference or the absence of one.
+//! What explains a time per operation, a difference or the absence of one.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;

@@ -56,7 +56,7 @@ pub struct StudyDescription {
     #[serde(default)]
     #[serde(deserialize_with = "bounded::list")]
     pub applies_when: Vec<AppliesWhenDescription>,
-    /// What it measures beside the time.
+    /// What it measures besides the time per operation.
     #[serde(deserialize_with = "bounded::list")]
     pub figures: Vec<FigureDescription>,
     /// The names of those of its figures, in order, that add up to the time of one

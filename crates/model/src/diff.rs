@@ -75,7 +75,7 @@ pub struct ArmChange {
     /// `faster` or `slower` where it surely changed by more than worth, `same` where surely
     /// by less, `unclear` otherwise.
     pub verdict: Verdict,
-    /// What such runs vary by, as a standard deviation of the time's logarithm.
+    /// What such runs vary by, as a standard deviation of the logarithm of the time per operation.
     pub runs_vary_by: f64,
     /// How many other saved runs of the same that was learned from; `null` where these were
     /// too few, and it is assumed.

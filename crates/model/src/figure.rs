@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 use units::{count, percent, rough_size, three_digits, time};
 
-/// A figure that a study measures in each slice beside the time.
+/// A figure that a study measures in each slice besides the time per operation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FigureDescription {

@@ -152,7 +152,7 @@ pub struct Machine {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Floor {
-    /// What timing and recording one operation costs; part of every time.
+    /// What timing and recording one operation costs; part of every time per operation.
     pub record_ns: f64,
     /// Where the time comes from: `tsc` or `monotonic`.
     pub clock: String,

@@ -64,13 +64,13 @@ impl SelftestResult {
     }
 }
 
-/// The harness's clock and its own time.
+/// The harness's clock and its own overhead.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ClockCheck {
     /// Where the time comes from: `tsc` or `monotonic`.
     pub source: String,
-    /// Timing and recording one operation; part of every time.
+    /// Timing and recording one operation; part of every time per operation.
     pub record_ns: f64,
     /// Reading the clock once; part of `record_ns`.
     pub read_ns: f64,

@@ -223,7 +223,7 @@ impl Slice {
         self.spent.elapsed_ns as f64 / self.operations.max(1) as f64
     }
 
-    /// What the slice is judged by: its time.
+    /// What decides about the slice: its time per operation.
     pub fn score_ns(&self) -> f64 {
         self.outcome.score_ns.unwrap_or_else(|| self.time_per_op_ns())
     }

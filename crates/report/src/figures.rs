@@ -1,4 +1,4 @@
-//! What a study measured beside the time, as a table with the columns that have
+//! What a study measured besides the time per operation, as a table with the columns that have
 //! anything to show.
 
 use anstyle::Style;

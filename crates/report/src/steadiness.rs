@@ -1,5 +1,5 @@
-//! What was not the same throughout the run: times that drifted, and arms that changed
-//! the time of whatever ran after them.
+//! Changes during the run: times that drifted, and arms after which others took more or less
+//! time.
 
 use units::time;
 

@@ -1,7 +1,7 @@
 //! `stream`: a large file is written from start to end and synced once, as
 //! `dd conv=fdatasync` does.
 //!
-//! An operation is one block; the slice's time includes the sync, so the time
+//! An operation is one block; the slice's time includes the sync, so the time per operation
 //! of a block carries its share of it. The bytes are random, so that a file
 //! system or a device that compresses gains nothing by it, and each block has its
 //! number in front, so that reading back finds one that stands in another's place.

@@ -1,4 +1,4 @@
-//! What explains a time, a difference or the absence of one.
+//! What explains a time per operation, a difference or the absence of one.
 //!
 //! Pure functions over the readings around an arm's slices. Each cause is a
 //! [`Rule`](rule::Rule): it weighs one arm's [`ArmTotals`] and says whether the evidence is

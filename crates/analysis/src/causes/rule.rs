@@ -29,7 +29,7 @@ pub(super) struct Rule {
 pub(super) enum Role {
     /// Takes time in each operation, and explains a difference by its size.
     Cost,
-    /// Keeps the places' storage out of the time, and explains why they are alike.
+    /// Keeps the places' storage out of the time per operation, and explains why they are alike.
     Shield,
     /// Disturbs: it explains why nothing could be decided.
     Disturbance,

@@ -10,7 +10,7 @@ use super::*;
 use crate::study::Operations;
 use crate::testing;
 
-/// Arms with times of their own; the first slice of the second is disturbed.
+/// Arms that differ in their times; the first slice of the second is disturbed.
 struct Made {
     typical_times_ns: Vec<u64>,
     passed_ns: u64,

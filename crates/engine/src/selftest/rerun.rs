@@ -1,7 +1,7 @@
 //! A slice runner that is used for many short runs, one after another.
 //!
 //! To each run its time begins anew. What an earlier run has learned is not
-//! learned again: the harness's time, and about how many operations fill a
+//! learned again: the harness's overhead, and about how many operations fill a
 //! slice, so that calibrating takes two slices rather than six. Each arm still
 //! finds its own number, in eighths, as it does for users.
 

@@ -9,7 +9,7 @@ use units::percent;
 const FALSE_VERDICTS_MAX: f64 = 0.05;
 /// More intervals than this are promised not to miss the truth.
 const MISSED_MAX: f64 = 0.05;
-/// A clock that is off by more, in millionths, gets times wrong by more than
+/// A clock that is off by more, in millionths, gets times per operation wrong by more than
 /// percentiles are rounded.
 const CLOCK_OFF_MAX_PPM: f64 = 10_000.0;
 

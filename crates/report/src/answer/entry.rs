@@ -163,12 +163,10 @@ impl<'a> Entry<'a> {
     /// What the change saves at the rate that was said; or from which rate on it pays.
     pub(super) fn saved(&self) -> Option<String> {
         let saves_ns = self.advice.saves_ns()?;
-        let sides = self.comparison().and_then(|c| self.subject.sides(c));
-        let of_core =
-            sides.is_some_and(|[base, other]| words::is_processor_time(saves_ns, base, other));
         if self.advice.is_for_high_rates() {
-            return self.pays_from(of_core);
+            return self.pays_from();
         }
+        let of_core = self.saves_processor_time(saves_ns);
         let share = self.advice.per_second? * saves_ns / 1e9;
         Some(match (of_core, share < 1.0) {
             (true, true) => format!("saves {} of a core", percent(share)),
@@ -180,25 +178,34 @@ impl<'a> Entry<'a> {
 
     /// From which rate on a change pays that helps and that the user's rate is too low for.
     fn too_rare(&self) -> Option<String> {
-        let comparison = self.comparison().filter(|c| c.verdict == Verdict::Faster)?;
-        let [base, other] = self.subject.sides(comparison)?;
         self.advice.per_second?;
-        self.pays_from(words::is_processor_time(self.advice.saves_ns()?, base, other))
+        self.comparison().filter(|comparison| comparison.verdict == Verdict::Faster)?;
+        self.pays_from()
     }
 
-    fn pays_from(&self, of_core: bool) -> Option<String> {
+    fn pays_from(&self) -> Option<String> {
         let from = words::rate(self.advice.pays_from_per_s?);
+        let of_core = self.saves_processor_time(self.advice.saves_ns()?);
         let what = if of_core { "1% of a core" } else { "1% of a worker's time" };
         let operation = self.advice.now.first().and_then(|id| self.subject.arm(id))?;
         let operation = self.subject.operation(operation);
         Some(format!("pays from {from} {operation}s a second on: frees {what}"))
     }
 
-    /// The first cause of what it says, in a few words.
-    pub(super) fn cause(&self) -> String {
+    fn saves_processor_time(&self, saves_ns: f64) -> bool {
+        let sides = self.comparison().and_then(|comparison| self.subject.sides(comparison));
+        sides.is_some_and(|[base, other]| words::is_processor_time(saves_ns, base, other))
+    }
+
+    /// The first cause of what it says.
+    pub(super) fn first_cause(&self) -> Option<&CauseCode> {
         let mut causes = self.comparisons().flat_map(|comparison| &comparison.causes);
-        let found = causes.find(|cause| cause.code != CauseCode::NoneFound);
-        found.map_or_else(String::new, |cause| cause.code.in_short().into_owned())
+        causes.find(|cause| cause.code != CauseCode::NoneFound).map(|cause| &cause.code)
+    }
+
+    /// The same in a few words.
+    pub(super) fn cause(&self) -> String {
+        self.first_cause().map_or_else(String::new, |code| code.in_short().into_owned())
     }
 }
 

@@ -153,8 +153,8 @@ fn why(entries: &[Entry]) -> Vec<String> {
     let told = entries.iter().map(|entry| (entry.cause(), entry));
     let causes = together(told.filter(|(cause, _)| !cause.is_empty()));
     let last = causes.len().saturating_sub(1);
-    let is_discards = |cause: &str| cause == CauseCode::DeviceDiscards.in_short();
-    let remedy = causes.iter().any(|(cause, _)| is_discards(cause)).then(|| DISCARDS.to_owned());
+    let is_discards = |entry: &Entry| entry.first_cause() == Some(&CauseCode::DeviceDiscards);
+    let remedy = entries.iter().any(is_discards).then(|| DISCARDS.to_owned());
     let told = causes.into_iter().enumerate().map(|(position, (cause, names))| {
         let end = if position == last { "." } else { "," };
         format!("{cause} ({}){end}", some_of(&names))

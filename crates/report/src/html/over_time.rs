@@ -27,7 +27,7 @@ struct Row<'a> {
 }
 
 impl Row<'_> {
-    /// How far the blocks are from the time, as ratios.
+    /// How far the blocks are from the typical time, as ratios.
     fn ratios(&self) -> Vec<OfBlock> {
         self.blocks.iter().map(|of| OfBlock { value: of.value / self.typical_ns, ..*of }).collect()
     }
@@ -112,7 +112,7 @@ pub(super) fn chart(
     })
 }
 
-/// How far from the time a row reaches, as a ratio.
+/// How far from the typical time a row reaches, as a ratio.
 fn reach(rows: &[Row]) -> Option<f64> {
     let all = rows.iter().flat_map(Row::ratios);
     let off: Vec<OfBlock> =

@@ -6,8 +6,8 @@
 //! what was last written to it. That a device was read, and not memory, is measured in
 //! every slice.
 //!
-//! With several blocks under way, a time is the slice's time divided by its blocks, the
-//! reverse of IOPS; latencies count from when a block's place in the queue was free.
+//! With several blocks under way, the time per operation is the slice's time divided by its
+//! blocks, the reverse of IOPS; latencies count from when a block's place in the queue was free.
 
 mod buffers;
 mod common;

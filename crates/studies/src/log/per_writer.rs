@@ -2,7 +2,7 @@
 //!
 //! Nobody waits for anybody. The price is paid by whoever reads: the records
 //! must be merged by the times that they carry. Ours carry none, for a clock
-//! printed into each would be part of this time alone; the times at which they
+//! printed into each would be part of this strategy's time alone; the times at which they
 //! began are kept in memory and left beside the log when the slice has ended.
 
 use std::cmp::Reverse;

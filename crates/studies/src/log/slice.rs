@@ -3,7 +3,7 @@
 //! A single native writer works in this very process, with no pipe or second
 //! clock between it and the recorder. Several, and interpreters, are workers
 //! (`crew.rs`).
-//! With several writers the time is what one of them sees: the sum of their
+//! With several writers the time per operation is what one of them sees: the sum of their
 //! times over all records. It can be held against a single writer's; what all
 //! of them get done together stands beside it as `records_per_s`.
 

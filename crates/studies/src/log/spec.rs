@@ -1,4 +1,5 @@
-//! What the study is, as data: its parameters, and what it measures beside the time.
+//! The study's description, as data: its parameters, and what it measures besides the time per
+//! operation.
 
 use std::sync::LazyLock;
 

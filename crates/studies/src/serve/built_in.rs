@@ -5,7 +5,7 @@
 //! (php-fpm, gunicorn, Apache's prefork): file I/O blocks the worker that does it.
 //! An event loop would have to hand the same I/O to a pool of threads, and its hop
 //! there and back would be part of what is measured. As little as possible is done
-//! besides, for what the server itself takes is a overhead on every figure; it is
+//! besides, for what the server itself takes is an overhead on every figure; it is
 //! measured as the cost of an empty reply.
 //!
 //! It answers its own client alone (`request.rs`).

@@ -152,7 +152,7 @@ impl LoadOutcome {
         self.step.server.as_ref()?.cpu_us_per_reply.map(|us| us * 1e3)
     }
 
-    /// The figures beside the time.
+    /// The figures besides the time per operation.
     fn figures(&self) -> Vec<(&'static str, f64)> {
         let step = &self.step;
         let Phases { response, transfer, lag, .. } = &step.phases;

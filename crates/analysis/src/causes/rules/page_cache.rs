@@ -1,5 +1,5 @@
 //! Absorbed by the page cache: what was written had not reached the device when
-//! the clock stopped, so the time says nothing of the device.
+//! the clock stopped, so the time per operation says nothing of the device.
 
 use units::{rough_size, time};
 
@@ -10,7 +10,7 @@ use crate::totals::ArmTotals;
 /// Fewer bytes written per operation than this are not what the arm does.
 const WRITES_MIN: f64 = 0.5;
 /// Up to this share may have reached the device, by writeback that happened to
-/// run meanwhile, for the time still to be that of memory.
+/// run meanwhile, for the time per operation still to be that of memory.
 const REACHED_MAX: f64 = 0.1;
 
 pub(super) fn weigh(totals: &ArmTotals, _parts: &Parts) -> Option<Finding> {
