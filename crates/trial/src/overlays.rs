@@ -75,16 +75,20 @@ impl Overlay {
         Ok(())
     }
 
-    /// Mounts it over the folder.
-    pub(crate) fn mount(&self, own_users: bool) -> io::Result<()> {
+    /// Mounts it over the folder. What was removed is marked by attributes that the system alone may
+    /// set, or, within a user namespace, by those of the user.
+    pub(crate) fn mount(&self) -> io::Result<()> {
+        self.mount_with(b",redirect_dir=off,metacopy=off")
+            .or_else(|_| self.mount_with(b",userxattr"))
+    }
+
+    fn mount_with(&self, marks: &[u8]) -> io::Result<()> {
         let mut options = Vec::new();
         let layers = [&self.lower, &self.upper, &self.work];
         for (option, layer) in ["lowerdir=", ",upperdir=", ",workdir="].into_iter().zip(layers) {
             options.extend_from_slice(option.as_bytes());
             options.extend_from_slice(layer.as_os_str().as_bytes());
         }
-        // Attributes that mark what was removed are the user's there.
-        let marks = if own_users { &b",userxattr"[..] } else { b",redirect_dir=off,metacopy=off" };
         options.extend_from_slice(marks);
         let options = CString::new(options)?;
         Ok(mount("overlay", &self.lower, "overlay", MountFlags::empty(), options.as_c_str())?)
@@ -98,12 +102,10 @@ pub(crate) fn overlays(work: &WorkDir, folder: &Path) -> Result<Vec<Overlay>, Er
     let overlay = |(number, lower): (usize, PathBuf)| {
         let upper = work.subdir(&format!("upper-{number}"))?.path().to_owned();
         let work = work.subdir(&format!("work-{number}"))?.path().to_owned();
-        let facts = match look_alike(&upper, &lower) {
-            // Others make and remove folders meanwhile.
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            alike => alike.at("preparing an overlay for", &lower)?,
-        };
-        Ok(Some(Overlay { lower, upper, work, modified: modified(&facts) }))
+        // What has no overlay stays read-only: others remove folders meanwhile, a FUSE file system
+        // answers its user alone and nobody once its server is gone, and a container has not all users.
+        let facts = look_alike(&upper, &lower).ok();
+        Ok(facts.map(|facts| Overlay { lower, upper, work, modified: modified(&facts) }))
     };
     points.into_iter().enumerate().filter_map(|point| overlay(point).transpose()).collect()
 }

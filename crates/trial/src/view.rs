@@ -163,7 +163,7 @@ fn arranged(arrangement: &Arrangement) -> Result<Rights, String> {
     let overlaid: Vec<&Path> = arrangement.overlays.iter().map(|overlay| &*overlay.lower).collect();
     for overlay in &arrangement.overlays {
         // What cannot be overlaid stays read-only.
-        let _ = overlay.mount(rights == Rights::OwnNamespace);
+        let _ = overlay.mount();
     }
     protect(&mounts, &overlaid)?;
     for (tree, at) in trees {
@@ -183,9 +183,9 @@ fn protect(mounts: &Mounts, overlaid: &[&Path]) -> Result<(), String> {
             // What this user cannot reach, a command cannot either; another mount may cover it.
             Err(error)
                 if matches!(
-                    error.kind(),
-                    io::ErrorKind::PermissionDenied | io::ErrorKind::NotFound
-                ) && error.raw_os_error() != Some(libc::EPERM) => {}
+                    error.raw_os_error(),
+                    Some(libc::EACCES | libc::ENOENT | libc::ENOTCONN)
+                ) => {}
             Err(error) if error.raw_os_error() == Some(libc::ENOSYS) => {
                 return Err("it takes Linux 5.12 or later".to_owned());
             }

@@ -234,6 +234,33 @@ fn an_ordinary_user_changes_files_of_another_group() {
     assert_ne!(row(&result(&output), "all-in-ram").unwrap()["verdict"], "invalid");
 }
 
+/// Fails where a file system whose server is gone ends it, and where root of a user namespace, as in a
+/// rootless container, has no overlays, so that the command cannot write.
+#[test]
+fn a_dead_mount_and_a_rootless_container_are_no_obstacles() {
+    const DIES: &str = "exec 9<>/dev/fuse && mount -i -t fuse none \"$0\" \
+        -o fd=9,rootmode=40000,user_id=0,group_id=0 && exec 9>&- && exec \"$@\"";
+    let (folder, dead) = (project(), tempfile::tempdir().unwrap());
+    let before = state(folder.path());
+    let within = |command: &Command| {
+        let mut unshare = Command::new("unshare");
+        unshare.args(["--user", "--map-root-user", "--mount", "sh", "-c", DIES]).arg(dead.path());
+        unshare.arg(command.get_program()).args(command.get_args());
+        unshare.current_dir(folder.path()).output().unwrap()
+    };
+    let gone = within(Command::new("ls").arg(dead.path()));
+    if !stderr(&gone).contains("not connected") {
+        let why = format!("no FUSE in a user namespace: {}", stderr(&gone));
+        return skip("a_dead_mount_and_a_rootless_container_are_no_obstacles", &why);
+    }
+    let changes = trying(folder.path(), &["--rounds", "1"], &["sh", "-c", CHANGES]);
+    let output = within(&changes);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_eq!(result(&output)["status"], 0, "{}", stderr(&output));
+    assert_ne!(row(&result(&output), "all-in-ram").unwrap()["verdict"], "invalid");
+    assert_eq!(state(folder.path()), before);
+}
+
 /// Gives all of a folder to nobody, and a group; its state then.
 fn given_to_nobody(folder: &Path, group: u32) -> BTreeMap<PathBuf, String> {
     for path in [folder.to_owned()].into_iter().chain(state(folder).into_keys()) {

@@ -21,15 +21,26 @@ const BLOCK_BYTES: u32 = 4096;
 /// Blocks that it says are free.
 const BLOCKS: u64 = 1 << 20;
 
+/// What else is asked of it is not kept waiting by a sync.
+const THREADS: usize = 4;
+
 /// How long a sync takes, by how long the file system has been there.
 pub(crate) type Delay = Box<dyn Fn(Duration) -> Duration + Send + Sync>;
+
+/// Whatever is mounted from now on is gone once this process has ended, however it does. To be called
+/// while it has one thread.
+pub(crate) fn keep_to_ourselves() -> Result<()> {
+    sys::mount_namespace::enter().map(drop).context("getting mounts of our own")
+}
 
 /// Mounts one until what is returned is dropped.
 pub(crate) fn mount(folder: &Path, delay: Delay) -> Result<BackgroundSession> {
     let root = Node::Folder(BTreeMap::new());
     let nodes = HashMap::from([(INodeNo::ROOT, root)]);
     let disk = SlowDisk { began: Instant::now(), delay, nodes: Mutex::new(nodes) };
-    let session = fuser::Session::new(disk, folder, &fuser::Config::default())
+    let mut config = fuser::Config::default();
+    config.n_threads = Some(THREADS);
+    let session = fuser::Session::new(disk, folder, &config)
         .with_context(|| format!("mounting a FUSE file system on {}", folder.display()))?;
     Ok(session.spawn()?)
 }
