@@ -2,13 +2,13 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
 use engine::study::{Footprint, StudyError};
 use model::material::Material;
 use model::study::Params;
 use units::{counted, rough_size};
 
+use super::cold_cache_penalty::Curve;
 use super::fill::Fills;
 use super::plan::program::{Act, Initial, InitialKind, Program};
 use super::plan::{folder, make};
@@ -77,7 +77,7 @@ impl Config {
 
     /// How its threads think. What waits leave behind is measured the first time that it counts.
     pub(super) fn thinking(&self) -> Thinking {
-        let after_wait = if self.waits { cold_cache_penalty::measured() } else { Duration::ZERO };
+        let after_wait = if self.waits { cold_cache_penalty::measured() } else { Curve::default() };
         Thinking { kept: self.kept, after_wait }
     }
 

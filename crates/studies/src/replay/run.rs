@@ -7,7 +7,7 @@ use std::time::Duration;
 use engine::study::{Doing, StudyError};
 
 use super::act::Buffers;
-use super::cold_cache_penalty::ColdCachePenalty;
+use super::cold_cache_penalty::{ColdCachePenalty, Curve};
 use super::plan::program::{Act, Kind, NO_SIGNAL, ReplayThread, Step};
 use super::shared_state::{SharedState, Stopped};
 
@@ -72,7 +72,7 @@ pub(super) struct Thinking {
     /// How much of it is kept.
     pub(super) kept: f64,
     /// How much longer it takes after a wait.
-    pub(super) after_wait: Duration,
+    pub(super) after_wait: Curve,
 }
 
 /// Threads that wait for the start. Dropping them ends them.
@@ -186,9 +186,7 @@ fn run_lane(
         shared_state,
         ticks_per_ns,
         kept: thinking.kept,
-        cold_cache_penalty: ColdCachePenalty::new(
-            thinking.after_wait.as_nanos() as f64 * ticks_per_ns,
-        ),
+        cold_cache_penalty: ColdCachePenalty::new(thinking.after_wait),
         computing: 1.0,
         began,
         since: began,
@@ -267,10 +265,10 @@ impl Running<'_> {
     /// Passes the time that the program did other things; when it was over.
     fn think(&mut self, think_ns: u64) -> Result<u64, Stopped> {
         let clock = &self.shared_state.clock;
-        let recorded = think_ns as f64 * self.kept * self.ticks_per_ns;
-        let spared = self.cold_cache_penalty.of(recorded);
+        let recorded = think_ns as f64 * self.kept;
+        let spared = self.cold_cache_penalty.of(recorded * self.computing) * self.ticks_per_ns;
         self.tally.spared += spared as u64;
-        let ticks = recorded - spared;
+        let ticks = recorded * self.ticks_per_ns - spared;
         let due = self.since + ticks as u64;
         let late = (SLEEP_LATE_NS as f64 * self.ticks_per_ns) as u64;
         let computes = ((ticks * self.computing) as u64).max(late);

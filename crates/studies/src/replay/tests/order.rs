@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::*;
 use crate::replay::act::Buffers;
+use crate::replay::cold_cache_penalty::Curve;
 use crate::replay::config::Config;
 use crate::replay::fill::Fills;
 use crate::replay::run::{Tally, Thinking, Threads};
@@ -11,7 +12,7 @@ use crate::replay::shared_state::SharedState;
 
 /// Replays a program without any thinking.
 fn run(program: Program) -> Tally {
-    run_thinking(program, Thinking { kept: 0.0, after_wait: Duration::ZERO })
+    run_thinking(program, Thinking { kept: 0.0, after_wait: Curve::default() })
 }
 
 fn run_thinking(program: Program, thinking: Thinking) -> Tally {
@@ -133,8 +134,8 @@ fn a_single_thread_waits_for_nothing() {
 /// to on a device.
 #[test]
 fn thinking_is_shorter_where_a_wait_of_the_recording_is_none() {
-    let after_wait = Duration::from_micros(300);
-    for (waited_ns, spared) in [(60_000_000, after_wait), (0, Duration::ZERO)] {
+    let after_wait = Curve([(1e6, 300_000.0); 6]);
+    for (waited_ns, spared_ns) in [(60_000_000, 300_000.0), (0, 0.0)] {
         let mut told = TestTrace::new();
         let fd = told.open(MAIN, "file", MAKES);
         told.write(MAIN, fd, 100);
@@ -142,7 +143,7 @@ fn thinking_is_shorter_where_a_wait_of_the_recording_is_none() {
         told.pause(Duration::from_millis(3));
         told.write(MAIN, fd, 100);
         let tally = run_thinking(told.program(), Thinking { kept: 1.0, after_wait });
-        let ticks = spared.as_nanos() as f64 / testing::timer().clock().tick_ns();
+        let ticks = spared_ns / testing::timer().clock().tick_ns();
         assert!((tally.spared as f64 - ticks).abs() <= 2.0, "{waited_ns}: {tally:?}");
     }
 }
