@@ -103,8 +103,10 @@ fn comparison(
         None => stalls::judge(unless_at_the_edge(measured)),
     };
     // However long it is measured, a neighbour stays in it.
-    let judged =
-        Comparison { more_seconds: remaining::seconds(&judged, run.run.seconds), ..judged };
+    let judged = Comparison {
+        more_seconds: remaining::seconds(&judged, state.doubt(), run.run.seconds),
+        ..judged
+    };
     neighbours.judge(judged, state.pair)
 }
 
@@ -227,11 +229,17 @@ fn verdict(state: &PairState, end: &str) -> (Verdict, Option<String>) {
         }
         _ if state.mean.decision_of_this_run() != Decision::Open => {
             let this = decided(state.mean.decision_of_this_run()).as_str();
-            let vary = state.mean.variation().map_or(0.0, |variation| variation.deviation);
-            format!(
-                "{this} in this run, but saved runs differ from each other, by {}",
-                percent(vary)
-            )
+            match state.mean.variation() {
+                Some(variation) => format!(
+                    "{this} in this run, but saved runs differ from each other, by {}",
+                    percent(variation.deviation)
+                ),
+                None => format!(
+                    "{this} by this estimate, which may be off by {}: a program computes faster \
+                     where it need not wait, and nobody knows how much",
+                    percent(state.doubt().exp_m1())
+                ),
+            }
         }
         blocks => format!("{end} after {blocks} blocks, before the interval was narrow enough"),
     });
@@ -242,6 +250,7 @@ fn verdict(state: &PairState, end: &str) -> (Verdict, Option<String>) {
 mod tests {
     #![allow(clippy::unwrap_used)]
 
+    use model::figure::ESTIMATED_AWAY;
     use model::slice::{Outcome, Slice};
 
     use super::*;
@@ -279,6 +288,29 @@ mod tests {
         let mut run = testing::run(2, slices.collect());
         change(&mut run);
         crate::analyse(&run).comparisons.remove(0)
+    }
+
+    /// Fails where an estimate in the time is believed as if it had been measured.
+    #[test]
+    fn what_an_estimate_left_out_is_doubted_however_long_it_is_measured() {
+        let estimated = |ns: f64| {
+            analysed(
+                |_| 0.8,
+                |run| {
+                    for slice in run.slices.iter_mut().filter(|slice| slice.arm == 1) {
+                        let all = ns * slice.operations as f64;
+                        slice.outcome.figures.insert(ESTIMATED_AWAY.to_owned(), all);
+                    }
+                },
+            )
+        };
+        let (none, some) = (estimated(0.0), estimated(2_000.0));
+        assert_eq!((none.verdict, some.verdict), (Verdict::Faster, Verdict::Unclear));
+        // Of some 8 µs that an operation takes.
+        let wider = some.ratio_high.unwrap() / none.ratio_high.unwrap();
+        assert!((wider - 1.25).abs() < 0.01, "{wider}");
+        assert!(some.why.unwrap().contains("may be off by 25%"));
+        assert_eq!(some.more_seconds, None);
     }
 
     #[test]

@@ -6,6 +6,7 @@ use std::borrow::Cow;
 
 use model::arm::Pair;
 use model::between_runs::{BetweenRuns, Learned};
+use model::figure::ESTIMATED_AWAY;
 use model::run::Run;
 use model::slice::Slice;
 use stats::{Decision, Interval, Settings, Shares, Stretches, Variation, trimmed_mean};
@@ -39,6 +40,8 @@ pub(crate) struct PairState {
     ends: Vec<usize>,
     /// The differences of the shares of failed operations in the present stretch.
     failed: Vec<f64>,
+    /// By how much each round's log ratio may be off, for what an estimate left out.
+    doubts: Vec<f64>,
 }
 
 /// One block's ratio.
@@ -63,6 +66,7 @@ impl PairState {
             taken: Vec::new(),
             ends: Vec::new(),
             failed: Vec::new(),
+            doubts: Vec::new(),
         }
     }
 
@@ -82,6 +86,7 @@ impl PairState {
             let block = base.block().unwrap_or_default();
             // One that is not finite says nothing, and is left out.
             self.taken.extend(log_ratio.is_finite().then_some(Taken { block, log_ratio }));
+            self.doubts.push((estimated_away(other) - estimated_away(base)).abs());
         }
         if failed < HUNDREDTH && !base.outcome.tail_untrusted && !other.outcome.tail_untrusted {
             self.p99.take(base, other);
@@ -99,6 +104,7 @@ impl PairState {
         if let Some(mean) = trimmed_mean(&self.log_ratios()[begun..]) {
             self.mean.push(mean);
             self.ends.push(self.taken.len());
+            self.mean.doubt(self.doubt());
         }
         let failed = std::mem::take(&mut self.failed);
         if !failed.is_empty() {
@@ -109,6 +115,11 @@ impl PairState {
 
     fn log_ratios(&self) -> Vec<f64> {
         self.taken.iter().map(|taken| taken.log_ratio).collect()
+    }
+
+    /// By how much the log ratio may be off, however long it is measured.
+    pub(crate) fn doubt(&self) -> f64 {
+        trimmed_mean(&self.doubts).unwrap_or_default()
     }
 
     /// Where the log ratio lies; without bounds before the first look.
@@ -131,6 +142,12 @@ impl PairState {
     pub(crate) fn decided_after(&self) -> Option<usize> {
         self.ends.get(self.mean.decided_after()? - 1).copied()
     }
+}
+
+/// The logarithm of what a slice would have taken without an estimate over what it took with it.
+fn estimated_away(slice: &Slice) -> f64 {
+    let estimated = slice.outcome.figures.get(ESTIMATED_AWAY);
+    estimated.map_or(0.0, |ns| (ns / slice.operations.max(1) as f64 / slice.score_ns()).ln_1p())
 }
 
 fn variation(Learned { deviation, degrees, .. }: Learned) -> Variation {

@@ -10,17 +10,17 @@ use model::analysis::{Comparison, OtherRuns, Verdict};
 /// What would take longer than this is too close to call.
 const LONGEST_S: f64 = 24.0 * 3600.0;
 
-/// The further seconds, after those that it took so far; nothing where it is decided, too
+/// The further seconds, after those that it took so far, where a doubt stays however long that is; nothing where it is decided, too
 /// close to call, or nothing is known.
-pub(crate) fn seconds(comparison: &Comparison, so_far_s: f64) -> Option<f64> {
+pub(crate) fn seconds(comparison: &Comparison, doubt: f64, so_far_s: f64) -> Option<f64> {
     let Comparison { ratio, ratio_low, ratio_high, other_runs, threshold, verdict, .. } =
         comparison;
     if *verdict != Verdict::Unclear {
         return None;
     }
     let [low, ratio, high] = [(*ratio_low)?, (*ratio)?, (*ratio_high)?].map(f64::ln);
-    let half_width = (high - low) / 2.0;
-    let distance = (ratio.abs() - threshold.ln_1p()).abs();
+    let half_width = (high - low) / 2.0 - doubt;
+    let distance = (ratio.abs() - threshold.ln_1p()).abs() - doubt;
     let of_this_run = match other_runs {
         Some(OtherRuns { this_run_low, this_run_high, .. }) => {
             ((*this_run_high)? / (*this_run_low)?).ln() / 2.0
@@ -29,7 +29,7 @@ pub(crate) fn seconds(comparison: &Comparison, so_far_s: f64) -> Option<f64> {
     };
     let of_others = (half_width.powi(2) - of_this_run.powi(2)).max(0.0);
     let left = distance.powi(2) - of_others;
-    if left <= 0.0 {
+    if distance <= 0.0 || left <= 0.0 {
         return None;
     }
     let times = of_this_run.powi(2) / left;
@@ -53,7 +53,7 @@ mod tests {
         // From 1.2 to the edge it is 0.134, and the half width is twice that.
         let half_width = 2.0 * (1.2_f64.ln() - 1.05_f64.ln());
         let times = half_width.exp();
-        let found = seconds(&open(1.2, 1.2 / times, 1.2 * times), 60.0);
+        let found = seconds(&open(1.2, 1.2 / times, 1.2 * times), 0.0, 60.0);
         assert!(found.is_some_and(|more_s| (more_s - 180.0).abs() < 1.0), "{found:?}");
     }
 
@@ -70,16 +70,16 @@ mod tests {
             ..open(1.15, 1.15 / half_width.exp(), 1.15 * half_width.exp())
         };
         // The edge is 0.091 away; of 0.13, what other runs add is 0.12, or 0.05.
-        assert_eq!(seconds(&comparison(0.05), 60.0), None);
-        assert!(seconds(&comparison(0.12), 60.0).is_some());
+        assert_eq!(seconds(&comparison(0.05), 0.0, 60.0), None);
+        assert!(seconds(&comparison(0.12), 0.0, 60.0).is_some());
     }
 
     #[test]
     fn nothing_is_promised_of_what_is_decided_unbounded_or_on_the_edge() {
-        assert_eq!(seconds(&open(1.05, 0.9, 1.2), 60.0), None);
+        assert_eq!(seconds(&open(1.05, 0.9, 1.2), 0.0, 60.0), None);
         let unbounded = Comparison { ratio_low: None, ..open(1.2, 1.0, 1.4) };
-        assert_eq!(seconds(&unbounded, 60.0), None);
+        assert_eq!(seconds(&unbounded, 0.0, 60.0), None);
         let decided = Comparison { verdict: Verdict::Slower, ..open(1.2, 1.1, 1.3) };
-        assert_eq!(seconds(&decided, 60.0), None);
+        assert_eq!(seconds(&decided, 0.0, 60.0), None);
     }
 }

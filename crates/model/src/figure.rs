@@ -43,6 +43,9 @@ impl FigureDescription {
 pub const RESIDENT_BEFORE: &str = "resident_before_percent";
 /// How much of what was read storage had to deliver, in percent.
 pub const READ_FROM_STORAGE: &str = "read_from_storage_percent";
+/// How much of the time an estimate left out, in nanoseconds. The time is taken to be known within
+/// as much either way.
+pub const ESTIMATED_AWAY: &str = "spared_ns";
 /// The name of [`written_on_device`].
 pub const WRITTEN_ON_DEVICE: &str = "device_written_bytes";
 

@@ -97,6 +97,7 @@ pub enum Decision {
 pub struct Stretches {
     settings: Settings,
     variation: Option<Variation>,
+    doubt: f64,
     means: Vec<f64>,
 }
 
@@ -110,7 +111,7 @@ impl Stretches {
         let Settings { threshold, error_rate } = settings;
         assert!(threshold >= 0.0 && threshold.is_finite(), "the threshold is {threshold}");
         assert!(error_rate > 0.0 && error_rate < 1.0, "error rate is {error_rate}");
-        Self { settings, variation: None, means: Vec::new() }
+        Self { settings, variation: None, doubt: 0.0, means: Vec::new() }
     }
 
     /// The same where saved runs showed how much they vary.
@@ -122,6 +123,12 @@ impl Stretches {
     /// How much saved runs vary, where they showed it.
     pub fn variation(&self) -> Option<Variation> {
         self.variation
+    }
+
+    /// Has the interval reach so much farther either way: what the numbers rest on is known no better,
+    /// however many there are.
+    pub fn doubt(&mut self, doubt: f64) {
+        self.doubt = doubt;
     }
 
     /// Takes in the number that a stretch gives. One that is not finite says nothing and is
@@ -156,7 +163,7 @@ impl Stretches {
     }
 
     /// Where another run's estimate lies, by the latest look, or the truth in this run where no
-    /// saved runs tell of others; without bounds before the first look.
+    /// saved runs tell of others, and what is doubtful; without bounds before the first look.
     pub fn interval(&self) -> Interval {
         self.interval_at(self.settings.error_rate)
     }
@@ -203,7 +210,8 @@ impl Stretches {
                 variation.of_runs(&[(this.variance, this.degrees), (0.0, f64::INFINITY)]);
             two_sided(look.share * error_rate, degrees) * variance.sqrt()
         });
-        ThisRun { reach: to_another.unwrap_or(0.0).max(this.reach), ..this }.interval()
+        let reach = to_another.unwrap_or(0.0).max(this.reach) + self.doubt;
+        ThisRun { reach, ..this }.interval()
     }
 
     fn this_run(&self, look: &Look, error_rate: f64) -> ThisRun {

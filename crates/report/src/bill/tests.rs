@@ -42,7 +42,7 @@ fn a_bill_opens_with_the_whole_of_it_in_a_sentence() {
     assert_eq!(
         opening.join(" "),
         "app spends 13% of its time with files: 10% waiting for fsync in data/. No move of files \
-         can save more than 13%."
+         can save more than 14%."
     );
     for part in [
         "• data/app.log is forced to the device after each write: 50 syncs, 51 a second, of writes",

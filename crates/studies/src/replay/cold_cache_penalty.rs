@@ -22,7 +22,7 @@ const WAITED_MIN_US: u16 = 20;
 /// As long as a fast device's wait.
 const SLEEP: Duration = Duration::from_micros(100);
 const ROUNDS: usize = 40;
-const ROWS: i64 = 400;
+const ROWS: i64 = 2000;
 const LINE_BYTES: usize = 64;
 /// Where the system does not tell the size of its cache.
 const CACHE_BYTES: usize = 1 << 20;
@@ -41,8 +41,8 @@ const STATEMENTS: [&str; 12] = [
     "DELETE FROM items WHERE id = -?1",
     "SELECT DISTINCT length(text) FROM items WHERE id IN (?1, ?1 + 1) UNION SELECT ?1 ORDER BY 1",
 ];
-/// So many of them are a point of the curve: some microseconds to some hundreds.
-const AT: [usize; 6] = [1, 3, 6, 12, 24, 60];
+/// So many of them are a point of the curve: some microseconds to a millisecond.
+const AT: [usize; 6] = [1, 3, 6, 12, 30, 120];
 
 /// How much longer computing takes after a wait, by how long it takes then; both in nanoseconds. From
 /// nothing it rises straight from point to point, and stays what it is at the last.

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use model::case::Case;
 use model::description::{CauseDescription, NoteDescription};
+use model::figure::ESTIMATED_AWAY;
 use model::strategy::Recipe;
 use model::study::{Better, FigureDescription, Fold, ParamKind, StudyDescription, Unit};
 
@@ -35,7 +36,7 @@ pub(super) const LOCK: &str = "lock_ns";
 /// … and all else.
 pub(super) const CALLS: &str = "calls";
 pub(super) const DEVIATIONS: &str = "deviations";
-pub(super) const SPARED: &str = "spared_ns";
+pub(super) const SPARED: &str = ESTIMATED_AWAY;
 pub(super) const RECORDED: &str = "recorded_ns";
 pub(super) const BOUND: &str = "bound_share";
 pub(super) const LEFT_OUT: &str = "left_out_ns";

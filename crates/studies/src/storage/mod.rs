@@ -54,6 +54,11 @@ impl Study for Storage {
             Strategy::ReplaceCached => own(2, &format!("c1 w1@0:{bytes} r1>0"), Timed::Whole),
             Strategy::Read => {
                 let how = Reading { accounts: depth == 1, least: 16 * depth };
+                // Programs hand in one read by a plain call; file systems in memory have io_uring
+                // pass it to another thread.
+                if depth == 1 {
+                    return reading("direct", &[FILE], how);
+                }
                 let depth = depth.to_string();
                 reading("uring-direct", &[FILE, ("depth", &depth)], how)
             }

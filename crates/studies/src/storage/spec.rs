@@ -51,7 +51,7 @@ strategies! {
         }
         Read = "read", by_default {
             label: "random reads of the device",
-            about: "read 4 KiB at random with O_DIRECT and io_uring, `depth` at a time",
+            about: "read 4 KiB at random with O_DIRECT, several at a time (`depth`) with io_uring",
             promises: "", syncs: Never, relies_on: [], params: ["depth"], needs: None,
             recipe: Recipe::AsItIs,
         }

@@ -105,10 +105,10 @@ fn synced(folder: &Path, file: &[&str], percentile: &str) -> Result<Option<f64>>
     Ok(sync.and_then(|percentiles| percentiles[percentile].as_f64()))
 }
 
-fn reads(folder: &Path, depth: u64) -> Result<Option<f64>> {
-    let depth = format!("--iodepth={depth}");
-    let flags =
-        ["--rw=randread", "--bs=4k", "--direct=1", "--ioengine=io_uring", "--size=64m", &depth];
+fn reads(folder: &Path, at_a_time: u64) -> Result<Option<f64>> {
+    let depth = format!("--iodepth={at_a_time}");
+    let engine = if at_a_time == 1 { "--ioengine=psync" } else { "--ioengine=io_uring" };
+    let flags = ["--rw=randread", "--bs=4k", "--direct=1", "--size=64m", engine, &depth];
     let report = fio(folder, &flags)?;
     std::fs::remove_file(folder.join("other.0.0")).ok();
     Ok(report.and_then(|report| report["jobs"][0]["read"]["iops"].as_f64()).map(|iops| 1e9 / iops))

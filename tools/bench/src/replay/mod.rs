@@ -4,8 +4,9 @@
 //! a recording is of one. Then, in an order drawn for each round, it runs as it is on the disk and
 //! in memory, and its recording is replayed there. A replay on the disk that takes about as long
 //! as the program shows that what was recorded is what takes the time. What the program itself
-//! saves by moving must be no more than the bound that recordings gave, and what replays said. Last comes a server that is watched under load.
-//!
+//! saves by moving must be no more than the bound that recordings gave, and what replays said, as far
+//! as they know it: what they estimated may be as much more, or nothing. Last comes a server that is
+//! watched under load.
 
 mod folders;
 mod programs;
@@ -22,6 +23,7 @@ use anyhow::{Context as _, Result, bail, ensure};
 use engine::slice_timer::SliceTimer;
 use engine::study::{SliceFolders, Workload};
 use host::clock::Clock;
+use model::figure::ESTIMATED_AWAY;
 use rand::seq::SliceRandom as _;
 use tempfile::TempDir;
 use trace::{TraceReader, bill_of};
@@ -222,6 +224,9 @@ struct Replayed {
     /// The most of any replay.
     deviations: f64,
     bound: Vec<f64>,
+    /// The logarithm of what a replay would have taken without what it estimated over what it took:
+    /// on disk, and in memory.
+    estimated: [Vec<f64>; 2],
     /// What one call took, on disk.
     call_ns: Vec<f64>,
     untrusted: Option<String>,
@@ -238,6 +243,8 @@ fn tell(program: &Program, took: &[Vec<f64>; 4], replayed: &Replayed) -> Measure
     let saved = |a: &[f64], b: &[f64]| Spread::of(a.iter().zip(b).map(|(a, b)| 1.0 - b / a));
     let off = ratio(replay_disk, disk);
     let (really, foretold) = (saved(disk, ram), saved(replay_disk, replay_ram));
+    let [on_disk, in_ram] = &replayed.estimated;
+    let foretold = doubted(foretold, (middle(in_ram) - middle(on_disk)).abs());
     let percent = |share: f64| format!("{:.1}%", share * 100.0);
     let (calls, call_ns) = (middle(&replayed.calls), middle(&replayed.call_ns));
     let target = ratio(replay_ram, ram).median;
@@ -287,6 +294,12 @@ fn tell(program: &Program, took: &[Vec<f64>; 4], replayed: &Replayed) -> Measure
         verdict: replayed.untrusted.is_none(),
     };
     Measured { row, missed }
+}
+
+/// What a replay saves, where the logarithm of the time that is left may be off by so much.
+fn doubted(Spread { median, low, high }: Spread, doubt: f64) -> Spread {
+    let (low, high) = (1.0 - (1.0 - low) * doubt.exp(), 1.0 - (1.0 - high) * (-doubt).exp());
+    Spread { median, low, high }
 }
 
 /// What was just made is in the processor's caches, but not for a recorder, which measures what
@@ -342,6 +355,9 @@ fn replay_ns(
     else {
         bail!("the replay does not tell of itself");
     };
+    let estimated_ns = figure(ESTIMATED_AWAY).unwrap_or_default();
+    told.estimated[usize::from(turn == Turn::ReplayInRam)]
+        .push((estimated_ns / elapsed_ns).ln_1p());
     if turn == Turn::ReplayOnDisk {
         told.call_ns.push((elapsed_ns - think_ns) / calls.max(1.0));
     }
