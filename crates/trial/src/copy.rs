@@ -65,6 +65,10 @@ impl<'a> Copier<'a> {
         let facts = match statat(place.from, &name, AtFlags::SYMLINK_NOFOLLOW) {
             // It was removed meanwhile.
             Err(Errno::NOENT) => return Ok(()),
+            // Where something is mounted that does not answer.
+            Err(_) if self.left_out.contains(from) => {
+                return place.stand_in(&to_name, FileType::Directory).at("copying", from);
+            }
             facts => facts.at("looking at", from)?,
         };
         let kind = FileType::from_raw_mode(facts.st_mode);

@@ -240,15 +240,17 @@ fn an_ordinary_user_changes_files_of_another_group() {
 fn a_dead_mount_and_a_rootless_container_are_no_obstacles() {
     const DIES: &str = "exec 9<>/dev/fuse && mount -i -t fuse none \"$0\" \
         -o fd=9,rootmode=40000,user_id=0,group_id=0 && exec 9>&- && exec \"$@\"";
-    let (folder, dead) = (project(), tempfile::tempdir().unwrap());
+    let folder = project();
+    let dead = folder.path().join("dead");
+    fs::create_dir(&dead).unwrap();
     let before = state(folder.path());
     let within = |command: &Command| {
         let mut unshare = Command::new("unshare");
-        unshare.args(["--user", "--map-root-user", "--mount", "sh", "-c", DIES]).arg(dead.path());
+        unshare.args(["--user", "--map-root-user", "--mount", "sh", "-c", DIES]).arg(&dead);
         unshare.arg(command.get_program()).args(command.get_args());
         unshare.current_dir(folder.path()).output().unwrap()
     };
-    let gone = within(Command::new("ls").arg(dead.path()));
+    let gone = within(Command::new("ls").arg(&dead));
     if !stderr(&gone).contains("not connected") {
         let why = format!("no FUSE in a user namespace: {}", stderr(&gone));
         return skip("a_dead_mount_and_a_rootless_container_are_no_obstacles", &why);
