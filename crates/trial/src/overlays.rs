@@ -78,8 +78,9 @@ impl Overlay {
     /// Mounts it over the folder. What was removed is marked by attributes that the system alone may
     /// set, or, within a user namespace, by those of the user.
     pub(crate) fn mount(&self) -> io::Result<()> {
-        self.mount_with(b",redirect_dir=off,metacopy=off")
-            .or_else(|_| self.mount_with(b",userxattr"))
+        // All users, from 0 on, are mapped in the first namespace alone.
+        let is_first = fs::read_to_string("/proc/self/uid_map")?.trim().ends_with("4294967295");
+        self.mount_with(if is_first { b",redirect_dir=off,metacopy=off" } else { b",userxattr" })
     }
 
     fn mount_with(&self, marks: &[u8]) -> io::Result<()> {

@@ -160,10 +160,12 @@ fn arranged(arrangement: &Arrangement) -> Result<Rights, String> {
     }
     let mounts = Mounts::read(&Root::real()).map_err(|error| format!("reading mounts: {error}"))?;
     // What an overlay keeps is on one of the mounts that become read-only.
-    let overlaid: Vec<&Path> = arrangement.overlays.iter().map(|overlay| &*overlay.lower).collect();
+    // What cannot be overlaid stays read-only.
+    let mut overlaid: Vec<&Path> = Vec::new();
     for overlay in &arrangement.overlays {
-        // What cannot be overlaid stays read-only.
-        let _ = overlay.mount();
+        if overlay.mount().is_ok() {
+            overlaid.push(&overlay.lower);
+        }
     }
     protect(&mounts, &overlaid)?;
     for (tree, at) in trees {
