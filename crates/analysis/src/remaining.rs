@@ -10,8 +10,8 @@ use model::analysis::{Comparison, OtherRuns, Verdict};
 /// What would take longer than this is too close to call.
 const LONGEST_S: f64 = 24.0 * 3600.0;
 
-/// The further seconds, after those that it took so far, where a doubt stays however long that is; nothing where it is decided, too
-/// close to call, or nothing is known.
+/// The further seconds, after those that it took so far. The doubt stays in the interval. Nothing where
+/// it is decided, too close to call, or nothing is known.
 pub(crate) fn seconds(comparison: &Comparison, doubt: f64, so_far_s: f64) -> Option<f64> {
     let Comparison { ratio, ratio_low, ratio_high, other_runs, threshold, verdict, .. } =
         comparison;

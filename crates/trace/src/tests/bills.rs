@@ -62,7 +62,6 @@ fn a_bill_says_what_files_cost_by_kind_and_by_folder() {
     assert!(!bill.cut_short && bill.lost == 0);
 }
 
-/// Fails where the end of what a header's numbers hold has no other end.
 /// Fails where what a session file costs that is emptied before it is written has no name.
 #[test]
 fn truncating_and_allocating_are_a_kind_of_their_own() {
@@ -74,6 +73,7 @@ fn truncating_and_allocating_are_a_kind_of_their_own() {
     assert_eq!(Kind::Size.doing(Some(true)), "waiting for truncate");
 }
 
+/// Fails where the end of what a header's numbers hold has no other end.
 #[test]
 fn any_overhead_that_a_header_can_have_is_taken_into_account() {
     for (low, high) in [(i64::MIN, i64::MAX), (i64::MIN, i64::MIN), (i64::MAX, i64::MAX)] {
