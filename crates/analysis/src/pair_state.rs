@@ -40,8 +40,6 @@ pub(crate) struct PairState {
     ends: Vec<usize>,
     /// The differences of the shares of failed operations in the present stretch.
     failed: Vec<f64>,
-    /// By how much each round's log ratio may be off, for what an estimate left out.
-    doubts: Vec<f64>,
 }
 
 /// One block's ratio.
@@ -51,6 +49,8 @@ pub(crate) struct Taken {
     pub(crate) block: usize,
     /// The natural logarithm of the other's time per operation over the base's.
     pub(crate) log_ratio: f64,
+    /// By how much that may be off, for what an estimate left out.
+    doubt: f64,
 }
 
 impl PairState {
@@ -66,7 +66,6 @@ impl PairState {
             taken: Vec::new(),
             ends: Vec::new(),
             failed: Vec::new(),
-            doubts: Vec::new(),
         }
     }
 
@@ -85,8 +84,8 @@ impl PairState {
             let log_ratio = (other.score_ns() / base.score_ns()).ln();
             let block = base.block().unwrap_or_default();
             // One that is not finite says nothing, and is left out.
-            self.taken.extend(log_ratio.is_finite().then_some(Taken { block, log_ratio }));
-            self.doubts.push((estimated_away(other) - estimated_away(base)).abs());
+            let doubt = (estimated_away(other) - estimated_away(base)).abs();
+            self.taken.extend(log_ratio.is_finite().then_some(Taken { block, log_ratio, doubt }));
         }
         if failed < HUNDREDTH && !base.outcome.tail_untrusted && !other.outcome.tail_untrusted {
             self.p99.take(base, other);
@@ -119,7 +118,8 @@ impl PairState {
 
     /// By how much the log ratio may be off, however long it is measured.
     pub(crate) fn doubt(&self) -> f64 {
-        trimmed_mean(&self.doubts).unwrap_or_default()
+        let doubts: Vec<f64> = self.taken.iter().map(|taken| taken.doubt).collect();
+        trimmed_mean(&doubts).unwrap_or_default()
     }
 
     /// Where the log ratio lies; without bounds before the first look.

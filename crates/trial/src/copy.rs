@@ -65,16 +65,16 @@ impl<'a> Copier<'a> {
         let facts = match statat(place.from, &name, AtFlags::SYMLINK_NOFOLLOW) {
             // It was removed meanwhile.
             Err(Errno::NOENT) => return Ok(()),
-            // Where something is mounted that does not answer.
-            Err(_) if self.left_out.contains(from) => {
-                return place.stand_in(&to_name, FileType::Directory).at("copying", from);
-            }
-            facts => facts.at("looking at", from)?,
+            facts => facts,
         };
-        let kind = FileType::from_raw_mode(facts.st_mode);
+        let kind = |facts: &Stat| FileType::from_raw_mode(facts.st_mode);
         if self.left_out.contains(from) {
+            // What does not answer is taken for a folder, on which a dead file system is mounted.
+            let kind = facts.as_ref().map_or(FileType::Directory, kind);
             return place.stand_in(&to_name, kind).at("copying", from);
         }
+        let facts = facts.at("looking at", from)?;
+        let kind = kind(&facts);
         match kind {
             FileType::Directory => self.folder(place, [&name, &to_name], &facts, [from, to]),
             FileType::RegularFile => self.file(place, [&name, &to_name], &facts, [from, to]),
