@@ -1,10 +1,13 @@
 //! A server under load, watched and replayed.
 
 use std::fs::File;
+use std::io::{self, Write};
 use std::net::{TcpListener, TcpStream};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::thread::sleep;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, sleep};
 use std::time::{Duration, Instant};
 
 use trace::{PatternKind, TraceReader, bill_of};
@@ -45,6 +48,30 @@ impl Server {
         }
         server
     }
+
+    /// Does something while two visitors ask for a page again and again.
+    fn visited_while(&self, deed: impl FnOnce()) {
+        let over = AtomicBool::new(false);
+        thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| {
+                    while !over.load(Ordering::Relaxed) {
+                        self.visit().unwrap();
+                        sleep(Duration::from_millis(50));
+                    }
+                });
+            }
+            let done = catch_unwind(AssertUnwindSafe(deed));
+            over.store(true, Ordering::Relaxed);
+            done.unwrap_or_else(|panic| resume_unwind(panic));
+        });
+    }
+
+    fn visit(&self) -> io::Result<()> {
+        let mut connection = TcpStream::connect(&self.address)?;
+        connection.write_all(b"GET /3 HTTP/1.0\r\n\r\n")?;
+        io::copy(&mut connection, &mut io::sink()).map(drop)
+    }
 }
 
 impl Drop for Server {
@@ -73,34 +100,31 @@ fn a_view_under_load_is_watched_and_replayed() {
     let (places, kept) = (Places::new(), tempfile::tempdir().unwrap());
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let server = Server::new(python, folder.path());
-    let url = format!("http://{}/3", server.address);
-    let mut load = iotoll();
-    load.args(["load", &url, "--rate", "30", "--connections", "180", "--no-save"]);
-    let mut load = load.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-    sleep(Duration::from_secs(1));
     let trace = kept.path().join("visits.trace");
     let process = server.process.id().to_string();
     let mechanisms = mechanisms("a_view_under_load_is_watched_and_replayed");
-    let watch = ["watch", &process, "--for", "3s", "--mechanism", mechanisms[0], "-o"];
-    let output = iotoll().args(watch).arg(&trace).output().unwrap();
-    assert!(output.status.success(), "{}", stderr(&output));
-    assert!(load.wait().unwrap().success());
-    drop(server);
-
-    let bill =
-        bill_of(&mut TraceReader::new(File::open(&trace).unwrap()).unwrap(), report::command_of)
-            .unwrap();
-    assert!(bill.header.attached && bill.lost == 0);
-    let is_it = |what: &PatternKind| {
-        matches!(what, PatternKind::Sqlite(database)
-            if database.path.ends_with("/visits.db") && database.transactions >= 20)
+    let watched = |time: &str| {
+        let watch = ["watch", &process, "--for", time, "--mechanism", mechanisms[0], "-o"];
+        let output = iotoll().args(watch).arg(&trace).output().unwrap();
+        assert!(output.status.success(), "{}", stderr(&output));
+        let mut trace = TraceReader::new(File::open(&trace).unwrap()).unwrap();
+        let bill = bill_of(&mut trace, report::command_of).unwrap();
+        assert!(bill.header.attached && bill.lost == 0);
+        let is_it = |what: &PatternKind| {
+            matches!(what, PatternKind::Sqlite(database)
+                if database.path.ends_with("/visits.db") && database.transactions >= 20)
+        };
+        bill.patterns.iter().any(|pattern| is_it(&pattern.what))
     };
-    assert!(bill.patterns.iter().any(|pattern| is_it(&pattern.what)), "{:#?}", bill.patterns);
+    // On a busy machine, few are served in seconds.
+    server.visited_while(|| assert!(["3s", "12s", "48s"].into_iter().any(watched)));
+    drop(server);
 
     let replayed = format!("replay.trace={}", trace.display());
     let output = iotoll()
         .args(["compare", "--study", "replay", "--set", &replayed, "--set", "replay.until=2s"])
-        .args(["--set", "replay.think=10", "--budget", "8s", "--no-save", "--json", "-"])
+        .args(["--set", "replay.think=10", "--rounds", "1", "--budget", "2min"])
+        .args(["--no-save", "--json", "-"])
         .args(places.args())
         .output()
         .unwrap();
