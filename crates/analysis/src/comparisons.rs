@@ -227,21 +227,21 @@ fn verdict(state: &PairState, end: &str) -> (Verdict, Option<String>) {
         _ if stretches < STRETCHES_MIN => {
             format!("{end} after {stretches} of the {STRETCHES_MIN} stretches that a verdict takes")
         }
-        _ if state.mean.decision_of_this_run() != Decision::Open => {
-            let this = decided(state.mean.decision_of_this_run()).as_str();
-            match state.mean.variation() {
-                Some(variation) => format!(
-                    "{this} in this run, but saved runs differ from each other, by {}",
-                    percent(variation.deviation)
-                ),
-                None => format!(
-                    "{this} by this estimate, which may be off by {}: a program computes faster \
-                     where it need not wait, and nobody knows how much",
-                    percent(state.doubt().exp_m1())
-                ),
+        _ if state.mean.is_open_for_doubt() => format!(
+            "this estimate may be off by {}: a program computes faster where it need not wait, and \
+             nobody knows how much",
+            percent(state.doubt().exp_m1())
+        ),
+        blocks => match (state.mean.decision_of_this_run(), state.mean.variation()) {
+            (Decision::Open, _) | (_, None) => {
+                format!("{end} after {blocks} blocks, before the interval was narrow enough")
             }
-        }
-        blocks => format!("{end} after {blocks} blocks, before the interval was narrow enough"),
+            (this, Some(variation)) => format!(
+                "{} in this run, but saved runs differ from each other, by {}",
+                decided(this).as_str(),
+                percent(variation.deviation)
+            ),
+        },
     });
     (verdict, why)
 }

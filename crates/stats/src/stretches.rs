@@ -131,6 +131,12 @@ impl Stretches {
         self.doubt = doubt;
     }
 
+    /// Whether that alone keeps it open, so that no more stretches would decide it.
+    pub fn is_open_for_doubt(&self) -> bool {
+        let Interval { estimate, .. } = self.interval();
+        (estimate.abs() - self.settings.threshold.ln_1p()).abs() < self.doubt
+    }
+
     /// Takes in the number that a stretch gives. One that is not finite says nothing and is
     /// left out, as are those after the last look.
     pub fn push(&mut self, mean: f64) {

@@ -32,6 +32,8 @@ pub(super) struct Tally {
     pub(super) calls: [u64; Kind::COUNT],
     /// Time between calls, but for waiting.
     pub(super) thought: u64,
+    /// What of it computing was in the recording.
+    pub(super) computed: u64,
     /// What was left out of that, for waits of the recording that were none.
     pub(super) spared: u64,
     pub(super) requested_bytes: u64,
@@ -49,6 +51,14 @@ pub(super) struct Deviation {
 }
 
 impl Tally {
+    /// By how many ticks a replay that took so many is shorter for what was left out: all of it, but
+    /// in proportion where several threads were busy at once.
+    pub(super) fn spared_of(&self, elapsed: u64) -> f64 {
+        let busy = self.in_calls.iter().sum::<u64>() + self.computed;
+        let at_once = busy as f64 / elapsed.max(1) as f64;
+        self.spared as f64 / at_once.max(1.0)
+    }
+
     /// Both together.
     fn add(&mut self, other: Self) {
         for (sum, more) in self.in_calls.iter_mut().zip(other.in_calls) {
@@ -58,6 +68,7 @@ impl Tally {
             *sum += more;
         }
         self.thought += other.thought;
+        self.computed += other.computed;
         self.spared += other.spared;
         self.requested_bytes += other.requested_bytes;
         self.deviations += other.deviations;
@@ -221,7 +232,9 @@ impl Running<'_> {
         }
         let due = self.think(step.think_ns)?;
         let mut now = clock.ticks();
-        self.tally.thought += now.saturating_sub(self.free);
+        let thought = now.saturating_sub(self.free);
+        self.tally.thought += thought;
+        self.tally.computed += (thought as f64 * self.computing) as u64;
         // What came between calls beside thinking is taken out of the next thinking.
         let mut owed = now.saturating_sub(due).min((OWED_NS as f64 * self.ticks_per_ns) as u64);
         if !step.waits_first && !awaited.is_empty() {
@@ -300,5 +313,21 @@ impl Running<'_> {
             let Step { act, expected, .. } = *step;
             self.tally.examples.push(Deviation { act, expected, found });
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Fails where threads that only wait make a replay seem better known than it is.
+    #[test]
+    fn what_is_left_out_counts_in_full_beside_threads_that_idle() {
+        let of = |thought, computed| {
+            let in_calls = [0, 0, 0, 100, 0, 0];
+            Tally { in_calls, thought, computed, spared: 50, ..Tally::default() }.spared_of(1_000)
+        };
+        let (alone, beside_idle, both_busy) = (of(900, 900), of(9_900, 900), of(1_900, 1_900));
+        assert_eq!([alone, beside_idle, both_busy].map(|ticks| ticks as u64), [50, 50, 25]);
     }
 }

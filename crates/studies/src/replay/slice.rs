@@ -106,8 +106,11 @@ impl Done<'_> {
     fn part(&self, ticks: u64) -> f64 {
         let Tally { in_calls, thought, .. } = &self.tally;
         let all: u64 = in_calls.iter().sum::<u64>() + thought;
-        let elapsed_ns = self.elapsed as f64 * self.shared_state.clock.tick_ns();
-        ticks as f64 / all.max(1) as f64 * elapsed_ns
+        ticks as f64 / all.max(1) as f64 * self.ns(self.elapsed as f64)
+    }
+
+    fn ns(&self, ticks: f64) -> f64 {
+        ticks * self.shared_state.clock.tick_ns()
     }
 }
 
@@ -118,14 +121,14 @@ impl Ran for Done<'_> {
 
     fn finish(self: Box<Self>) -> Result<Outcome, StudyError> {
         let program = &self.config.program;
-        let Tally { in_calls, calls, thought, spared, deviations, .. } = &self.tally;
+        let Tally { in_calls, calls, thought, deviations, .. } = &self.tally;
         let [open, read, write, sync, metadata, lock] = in_calls.map(|ticks| self.part(ticks));
         let facts = program.facts;
         let bound = facts.files_ns as f64 / facts.stretch_ns.max(1) as f64;
         let left_out_ns = facts.recorded_ns.saturating_sub(facts.stretch_ns) as f64;
         let mut figures = figures_of([
             (spec::THINK, self.part(*thought)),
-            (spec::SPARED, self.part(*spared)),
+            (spec::SPARED, self.ns(self.tally.spared_of(self.elapsed))),
             (spec::OPEN, open),
             (spec::READ, read),
             (spec::WRITE, write),

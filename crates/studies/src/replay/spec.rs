@@ -128,9 +128,9 @@ pub(super) static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| {
                 better: Better::Neither,
                 ..figure(
                     BOUND,
-                    "can save",
+                    "file calls",
                     "share of the recorded time in which any thread was in a call that is \
-                     replayed: what moving them can save at the most",
+                     replayed",
                 )
             },
             FigureDescription {
@@ -160,9 +160,9 @@ pub(super) static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| {
                   network, takes as long in every place. Files of the recorded names and sizes are \
                   generated, unless `with_files` has them.\n\n\
                   Each answer is compared with the recorded one. With more than 1% of deviations the \
-                  comparison is `invalid`. `can save` is the most that any move of the files could \
-                  save. A recording with lost calls is refused. Mapped files and io_uring count as \
-                  time between calls.",
+                  comparison is `invalid`. A recording with lost calls is refused. Mapped files and \
+                  io_uring count as time between calls. What moving files can save at the most is in \
+                  the recording's bill.",
         ..StudyDescription::new(
             "replay",
             "replay the file calls that iotoll record saw a program make",
