@@ -68,6 +68,8 @@ struct Track {
     made: bool,
     /// A call on it succeeded.
     used: bool,
+    /// It has another name, so that what becomes of this one says nothing of the file.
+    linked: bool,
     ns: u64,
     bytes: u64,
     syncs: u64,
@@ -150,15 +152,24 @@ impl NeedlessWork {
             _ if call.op == Op::Rmdir => drop(self.files.remove(path)),
             _ => {}
         }
-        if let (Op::Rename, Some(to)) = (call.op, &followed.to)
-            && let Some(track) = self.files.remove(path)
-        {
-            self.files.insert(Arc::clone(to), track);
+        match (call.op, &followed.to) {
+            (Op::Rename, Some(to)) => {
+                if let Some(track) = self.files.remove(path) {
+                    self.files.insert(Arc::clone(to), track);
+                }
+            }
+            (Op::Link, to) => {
+                for name in [Some(path), to.as_ref()].into_iter().flatten() {
+                    let track = self.files.entry(Arc::clone(name)).or_default();
+                    (track.used, track.linked) = (true, true);
+                }
+            }
+            _ => {}
         }
     }
 
     fn removed(&mut self, path: &Arc<[u8]>) {
-        let Some(track) = self.files.remove(path) else { return };
+        let Some(track) = self.files.remove(path).filter(|track| !track.linked) else { return };
         if track.syncs > 0 {
             self.add(NeedlessKind::SyncedThenRemoved, path, track.syncs, 0, track.sync_ns);
         }

@@ -52,6 +52,24 @@ fn files_that_are_made_and_removed_are_scratch() {
     assert_eq!(bill(&planted.finish()).needless, []);
 }
 
+/// Fails where a file is taken for scratch whose other name stays, as an object of git's is.
+#[test]
+fn a_file_that_has_another_name_is_kept() {
+    for linked in [false, true] {
+        let mut planted = Planted::new("/srv");
+        planted.open("objects/tmp", O_RDWR | O_CREAT | O_EXCL, 3);
+        planted.moved(Op::Write, 3, 1000, 10 * MS);
+        planted.on(Op::Fsync, 3, 20 * MS);
+        planted.on(Op::Close, 3, MS);
+        if linked {
+            let (name, to) = (Some(planted.path("objects/tmp")), Some(planted.path("objects/2e")));
+            planted.call(1, Op::Link, MS, |call| (call.path, call.to) = (name, to));
+        }
+        planted.named(Op::Unlink, "objects/tmp", MS, 0);
+        assert_eq!(bill(&planted.finish()).needless.is_empty(), linked);
+    }
+}
+
 /// Fails where what was forced to the device counts as overwritten, or what was written since as read
 /// twice.
 #[test]
