@@ -131,7 +131,7 @@ impl Stretches {
         self.doubt = doubt;
     }
 
-    /// Whether that alone keeps it open, so that no more stretches would decide it.
+    /// Whether this doubt alone keeps it open, so that no further stretches would decide it.
     pub fn is_open_for_doubt(&self) -> bool {
         let Interval { estimate, .. } = self.interval();
         (estimate.abs() - self.settings.threshold.ln_1p()).abs() < self.doubt
@@ -312,6 +312,17 @@ mod tests {
         assert_eq!(stretches.decision(), Decision::Open);
         let late = of(0.05, &[0.1, 0.3, 0.1, 0.3, 0.1, 0.2, 0.2, 0.2, 0.2, 0.2]);
         assert_eq!(late.decided_after(), Some(7), "{:?}", late.interval());
+    }
+
+    /// Fails where a doubt that more stretches would make up for is said to keep it open, or the reverse.
+    #[test]
+    fn a_doubt_that_reaches_a_threshold_keeps_it_open() {
+        for (doubt, keeps) in [(0.0, false), (0.1, false), (0.2, true)] {
+            let mut stretches = of(0.05, &[0.2; 5]);
+            stretches.doubt(doubt);
+            assert_eq!(stretches.is_open_for_doubt(), keeps, "{doubt}");
+            assert_eq!(stretches.decision() == Decision::Open, keeps, "{doubt}");
+        }
     }
 
     #[test]

@@ -32,9 +32,9 @@ pub(super) struct Tally {
     pub(super) calls: [u64; Kind::COUNT],
     /// Time between calls, but for waiting.
     pub(super) thought: u64,
-    /// What of it computing was in the recording.
+    /// The part of it that was computing in the recording.
     pub(super) computed: u64,
-    /// What was left out of that, for waits of the recording that were none.
+    /// What was left out of computing, for waits of the recording that were none.
     pub(super) spared: u64,
     pub(super) requested_bytes: u64,
     pub(super) deviations: u64,
@@ -51,8 +51,8 @@ pub(super) struct Deviation {
 }
 
 impl Tally {
-    /// By how many ticks a replay that took so many is shorter for what was left out: all of it, but
-    /// in proportion where several threads were busy at once.
+    /// How many of the threads' ticks that were left out made the replay shorter, which took
+    /// `elapsed`: each of them, or a fraction where several threads were busy at once.
     pub(super) fn spared_of(&self, elapsed: u64) -> f64 {
         let busy = self.in_calls.iter().sum::<u64>() + self.computed;
         let at_once = busy as f64 / elapsed.max(1) as f64;
