@@ -1,7 +1,7 @@
 //! Which file is mapped where, and which file has which number: page faults and `io_uring` name their
 //! files by no path.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
@@ -24,6 +24,8 @@ pub(crate) struct Mapped {
     processes: HashMap<u32, Arc<Mappings>>,
     /// None of what is nowhere to be found.
     files: HashMap<FileNumber, Option<Bytes>>,
+    /// Paths whose numbers have been looked for.
+    numbered: HashSet<Bytes>,
     /// Where the kernel keeps memory that processes share: it is mapped as files are.
     memory: Option<u32>,
 }
@@ -32,7 +34,7 @@ impl Mapped {
     pub(crate) fn new() -> Self {
         let memory = memfd_create("iotoll", MemfdFlags::CLOEXEC).and_then(fstat);
         let memory = memory.ok().map(|facts| as_in_kernel(facts.st_dev));
-        Self { processes: HashMap::new(), files: HashMap::new(), memory }
+        Self { processes: HashMap::new(), files: HashMap::new(), numbered: HashSet::new(), memory }
     }
 
     /// Whether it is memory, and no file.
@@ -52,7 +54,9 @@ impl Mapped {
         self.processes.insert(process, known.into());
     }
 
+    /// A file is mapped. Its number is looked for now, for the process may be gone when a fault is told.
     pub(crate) fn map(&mut self, process: u32, at: u64, bytes: u64, path: &Bytes) {
+        self.number(path);
         let known = Arc::make_mut(self.processes.entry(process).or_default());
         let end = at.saturating_add(bytes);
         let covered: Vec<u64> = known.range(at..end).map(|(begin, _)| *begin).collect();
@@ -60,6 +64,22 @@ impl Mapped {
             known.remove(&begin);
         }
         known.insert(at, (end, Arc::clone(path)));
+    }
+
+    fn number(&mut self, path: &Bytes) {
+        if self.numbered.len() >= FILES_MAX {
+            self.numbered.clear();
+        }
+        if !self.numbered.insert(Arc::clone(path)) {
+            return;
+        }
+        if let Ok(facts) = fs::metadata(OsStr::from_bytes(path))
+            && facts.is_file()
+        {
+            self.make_room();
+            let number = FileNumber { device: as_in_kernel(facts.dev()), inode: facts.ino() };
+            self.files.entry(number).or_insert_with(|| Some(Arc::clone(path)));
+        }
     }
 
     pub(crate) fn forked(&mut self, parent: u32, child: u32) {

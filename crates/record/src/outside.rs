@@ -1,7 +1,10 @@
 //! Processes outside of a recording that end its waits: looked at while they are there.
 
 use std::collections::{HashMap, HashSet};
+use std::{fs, iter};
 
+use host::process::Stat;
+use host::root::Root;
 use trace::AwaitedProcess;
 
 use crate::process_of::process_of;
@@ -28,7 +31,22 @@ impl Outside {
 }
 
 fn look(thread: u32) -> Option<AwaitedProcess> {
-    let (number, name) = process_of(thread)?;
-    let sockets = inherited::sockets(number).collect::<HashSet<u64>>();
-    Some(AwaitedProcess { number, name, address: connections::address(number, &sockets) })
+    let (process, name) = process_of(thread)?;
+    let sockets = inherited::sockets(process).collect::<HashSet<u64>>();
+    let address = connections::address(process, &sockets);
+    Some(AwaitedProcess { number: first_of_program(process), name, address })
+}
+
+/// A server may answer each client by a process that ends with the client: the first process of the
+/// same program stays.
+fn first_of_program(process: u32) -> u32 {
+    let program = |process: u32| fs::read_link(format!("/proc/{process}/exe")).ok();
+    let parent =
+        |process: u32| Stat::read(&Root::real(), process.cast_signed())?.parent.try_into().ok();
+    let own = program(process);
+    let parents = iter::successors(Some(process), |process| parent(*process));
+    parents
+        .take_while(|process| own.is_some() && program(*process) == own)
+        .last()
+        .unwrap_or(process)
 }

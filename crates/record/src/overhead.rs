@@ -47,6 +47,11 @@ struct Part {
 }
 
 impl Overhead {
+    /// What of a call's cost falls within its recorded time, of one that names nothing.
+    pub(crate) fn within(self) -> OverheadNs {
+        self.plain.within
+    }
+
     /// Writes it down where a trace begins.
     pub(crate) fn put(self, header: &mut Header) {
         let Self { plain, named, dispatched } = self;

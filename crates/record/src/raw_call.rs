@@ -51,6 +51,11 @@ pub(crate) enum Event<'a> {
         overhead_ns: OverheadNs,
         within_ns: OverheadNs,
     },
+    /// For how long any thread was held up by the recorder since this was last told.
+    Held {
+        low_ns: u64,
+        high_ns: u64,
+    },
 }
 
 /// A new thread or process.

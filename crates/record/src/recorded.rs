@@ -1,9 +1,8 @@
 //! How a recording ended.
 
-use std::collections::HashMap;
 use std::io;
 
-use trace::{AwaitedProcess, Summary};
+use trace::Summary;
 
 /// What a recording amounted to.
 #[derive(Debug)]
@@ -20,6 +19,4 @@ pub struct Recorded {
     pub cut: Option<io::Error>,
     /// Processes that the command started and that were running when it ended.
     pub left_running: usize,
-    /// Processes outside of the recording that ended waits of the program, by the thread that did.
-    pub outside: HashMap<u32, AwaitedProcess>,
 }

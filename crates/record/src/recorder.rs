@@ -189,7 +189,7 @@ impl Recorder {
         match &mut self.means {
             Means::Ebpf(ebpf) => ebpf.record(held, sink),
             Means::Preload(preload) => preload.record(held, sink),
-            Means::Ptrace => ptrace::record(held, sink),
+            Means::Ptrace => ptrace::record(held, sink, self.overhead.within()),
         }
     }
 
@@ -286,7 +286,9 @@ impl Recorder {
         let followed = match &mut self.means {
             Means::Ebpf(ebpf) => ebpf.watch(&tree, &mut recording, stop)?,
             // It is not there for programs that run already.
-            Means::Preload(_) | Means::Ptrace => ptrace::watch(&tree, &mut recording, stop)?,
+            Means::Preload(_) | Means::Ptrace => {
+                ptrace::watch(&tree, &mut recording, self.overhead.within(), stop)?
+            }
         };
         Ok(recording.end(used(&tree).since(before), followed))
     }

@@ -15,7 +15,8 @@ use rustix::param::page_size;
 use rustix::time::{ClockId, clock_gettime};
 use sys::usage::Usage;
 use trace::{
-    Call, Entry, FileFacts, FileKind, Follower, Op, PathId, Sees, Summary, TraceWriter, Unseen,
+    AwaitedProcess, Call, Entry, FileFacts, FileKind, Follower, Op, PathId, Sees, Summary,
+    TraceWriter, Unseen,
 };
 
 use crate::files::{self, Files, ResolvedPath};
@@ -154,7 +155,6 @@ impl<W: Write> Recording<W> {
             lost: self.lost,
             left_running: self.living.iter().filter(|process| is_alive(**process)).count(),
             written_bytes,
-            outside: self.outside.found(),
             cut: cut.or_else(|| finish(self.trace)),
             summary,
         }
@@ -174,6 +174,13 @@ impl<W: Write> Recording<W> {
             // Told again, for its number may be forgotten.
             let path = self.path(path.as_os_str().as_bytes())?;
             self.push(&Entry::File(FileFacts { path, sample_bytes, compressed_bytes, ..facts }))?;
+        }
+        for (thread, AwaitedProcess { number, name, address }) in
+            std::mem::take(&mut self.outside).found()
+        {
+            let name = self.path(name.as_bytes())?;
+            let address = address.map(|address| self.path(address.as_bytes())).transpose()?;
+            self.push(&Entry::Outside { thread, process: number, name, address })?;
         }
         for kind in Unseen::ALL {
             let count = self.unseen[*kind as usize];
@@ -456,6 +463,9 @@ impl<W: Write> Sink for Recording<W> {
             Event::Idle { began_ns, ended_ns } => self.idled(*began_ns, *ended_ns),
             Event::Overhead { overhead_ns, within_ns } => {
                 self.push(&Entry::Overhead { overhead_ns: *overhead_ns, within_ns: *within_ns })
+            }
+            Event::Held { low_ns, high_ns } => {
+                self.push(&Entry::Held { low_ns: *low_ns, high_ns: *high_ns })
             }
         }
     }

@@ -97,13 +97,20 @@ impl<W: Write> Copy<W> {
                 target: facts.target.map(&mut renamed).transpose()?,
                 ..facts
             }),
+            Entry::Outside { thread, process, name, address } => Entry::Outside {
+                thread,
+                process,
+                name: renamed(name)?,
+                address: address.map(renamed).transpose()?,
+            },
             other @ (Entry::Fork { .. }
             | Entry::Exit { .. }
             | Entry::Woken { .. }
             | Entry::Unseen { .. }
             | Entry::Lost { .. }
             | Entry::Idle { .. }
-            | Entry::Overhead { .. }) => other,
+            | Entry::Overhead { .. }
+            | Entry::Held { .. }) => other,
         };
         self.writer.push(&entry)
     }

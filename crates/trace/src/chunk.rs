@@ -20,11 +20,12 @@ use xxhash_rust::xxh3::Xxh3;
 use crate::error::Error;
 
 /// What traces of each version that is read begin with; the number is the version. Calls of the
-/// first one do not say how long they waited, and neither of the first two says which thread woke
-/// another; otherwise all are alike.
-const BEGINNINGS: [&[u8; 16]; 3] = [b"iotoll trace 1\n\0", b"iotoll trace 2\n\0", BEGINNING];
+/// first one do not say how long they waited, neither of the first two says which thread woke
+/// another, and the third has not who that was; otherwise all are alike.
+const BEGINNINGS: [&[u8; 16]; 4] =
+    [b"iotoll trace 1\n\0", b"iotoll trace 2\n\0", b"iotoll trace 3\n\0", BEGINNING];
 /// What a trace begins with that is written.
-pub(crate) const BEGINNING: &[u8; 16] = b"iotoll trace 3\n\0";
+pub(crate) const BEGINNING: &[u8; 16] = b"iotoll trace 4\n\0";
 /// What the beginnings of all versions have in common.
 pub(crate) const NAME: &[u8] = b"iotoll trace ";
 /// A chunk's head.

@@ -27,6 +27,8 @@ const LOST: u8 = 135;
 const IDLE: u8 = 144;
 const WOKEN: u8 = 136;
 const OVERHEAD: u8 = 137;
+const HELD: u8 = 138;
+const OUTSIDE: u8 = 139;
 
 /// The fields of a call that may follow, the frequent ones first.
 mod field {
@@ -141,6 +143,18 @@ impl Coder {
                 for ns in [overhead_ns.low, overhead_ns.high, within_ns.low, within_ns.high] {
                     put_difference(out, ns.cast_unsigned(), 0);
                 }
+            }
+            Entry::Held { low_ns, high_ns } => {
+                out.push(HELD);
+                put(out, *low_ns);
+                put(out, *high_ns);
+            }
+            Entry::Outside { thread, process, name, address } => {
+                out.push(OUTSIDE);
+                put(out, u64::from(*thread));
+                put(out, u64::from(*process));
+                put_path(out, Some(*name), paths);
+                put_path(out, *address, paths);
             }
         }
     }
@@ -276,6 +290,13 @@ impl Coder {
                 let mut range = || Some(OverheadNs { low: take()?, high: take()? });
                 Entry::Overhead { overhead_ns: range()?, within_ns: range()? }
             }
+            HELD => Entry::Held { low_ns: take(bytes)?, high_ns: take(bytes)? },
+            OUTSIDE => Entry::Outside {
+                thread: take_u32(bytes)?,
+                process: take_u32(bytes)?,
+                name: take_path(bytes, paths).ok()??,
+                address: take_path(bytes, paths).ok()?,
+            },
             op => Entry::Call(self.take_call(Op::of_number(op)?, bytes, paths)?),
         })
     }
@@ -436,6 +457,7 @@ pub(crate) fn named(entry: &Entry) -> [Option<PathId>; 2] {
         Entry::Exec { program, .. } => [*program, None],
         Entry::Inherited { path, .. } => [Some(*path), None],
         Entry::File(facts) => [Some(facts.path), facts.target],
+        Entry::Outside { name, address, .. } => [Some(*name), *address],
         Entry::Path { .. }
         | Entry::Fork { .. }
         | Entry::Exit { .. }
@@ -443,7 +465,8 @@ pub(crate) fn named(entry: &Entry) -> [Option<PathId>; 2] {
         | Entry::Unseen { .. }
         | Entry::Lost { .. }
         | Entry::Idle { .. }
-        | Entry::Overhead { .. } => [None, None],
+        | Entry::Overhead { .. }
+        | Entry::Held { .. } => [None, None],
     }
 }
 

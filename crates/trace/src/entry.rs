@@ -127,6 +127,25 @@ pub enum Entry {
         /// How much of that falls within the recorded time of the call.
         within_ns: OverheadNs,
     },
+    /// For so long since the last such entry, at least one thread was held up by the recorder. Only a
+    /// recorder that stops threads has these.
+    Held {
+        /// At the least.
+        low_ns: u64,
+        /// At the most.
+        high_ns: u64,
+    },
+    /// A thread outside of the recording that ended waits within it, as far as it could be looked at.
+    Outside {
+        /// Its number.
+        thread: u32,
+        /// The process to look at: its own, or the one that started it with the same program.
+        process: u32,
+        /// The process's name.
+        name: PathId,
+        /// Where it answers.
+        address: Option<PathId>,
+    },
 }
 
 /// Behind the path of an inherited socket, as `/proc` has it: a connection that the process accepted.

@@ -11,7 +11,7 @@ pub enum Error {
     NotATrace,
     /// A version that this program does not know.
     #[error(
-        "it is a trace of version {0}, and this iotoll reads versions 1 to 3; use the iotoll that \
+        "it is a trace of version {0}, and this iotoll reads versions 1 to 4; use the iotoll that \
          recorded it or a newer one"
     )]
     Version(String),

@@ -149,8 +149,7 @@ ops! {
     /// unshare: `flags`. A thread with `CLONE_FILES` has a table of its own from here on.
     Unshare = 49, "unshare";
     /// A page of a mapped file that the kernel had to bring, while no recorded call was under way:
-    /// the file in `path`, `offset`, the page in `length`, 1 in `flags` for a write; the result is 1
-    /// where the page had to be read.
+    /// the file in `path`, `offset`, the page in `length`, 1 in `flags` for a write.
     Fault = 56, "page fault";
     /// A read by `io_uring`, from when it was handed in until it was done; the thread goes on
     /// meanwhile. The file is `fd`, or `path` where the ring has it registered.

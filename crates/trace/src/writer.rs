@@ -136,6 +136,8 @@ fn at_ns(entry: &Entry) -> Option<u64> {
         | Entry::Inherited { .. }
         | Entry::Unseen { .. }
         | Entry::Overhead { .. }
+        | Entry::Held { .. }
+        | Entry::Outside { .. }
         | Entry::Lost { .. } => None,
     }
 }

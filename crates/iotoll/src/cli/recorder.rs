@@ -27,7 +27,8 @@ pub(crate) struct TraceArgs {
     /// Write the trace here [default: PROGRAM.trace]
     ///
     /// Another trace of that name is replaced, unless it is still being written: then the
-    /// default name gets the process's number. `-` is standard output.
+    /// default name gets the process's number. `-` is standard output: the command then prints
+    /// on standard error.
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) output: Option<PathBuf>,
 
@@ -36,4 +37,11 @@ pub(crate) struct TraceArgs {
     /// The bill then has the cost of each.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) ops: Option<u64>,
+}
+
+impl TraceArgs {
+    /// Whether the trace is what is printed.
+    pub(crate) fn is_to_stdout(&self) -> bool {
+        self.output.as_deref().is_some_and(|path| path.as_os_str() == "-")
+    }
 }

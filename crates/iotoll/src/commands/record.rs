@@ -1,6 +1,7 @@
 //! `iotoll record`: a command, recorded from its first call to its end.
 
 use std::ffi::OsString;
+use std::io;
 use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering};
@@ -8,7 +9,7 @@ use std::sync::atomic::{AtomicI32, Ordering};
 use anyhow::Context as _;
 use clap::{Args, ValueHint};
 use record::Recorder;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+use signal_hook::consts::{SIGALRM, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
 use sys::signals;
 use trace::{Bill, Header, TraceWriter};
 use units::Limit;
@@ -81,6 +82,9 @@ pub(crate) fn run(args: &RecordArgs) -> anyhow::Result<Exit> {
     limits.check()?;
     let mut command = Command::new(program);
     command.args(arguments);
+    if args.trace.is_to_stdout() {
+        command.stdout(io::stderr());
+    }
     let mut recorder = Recorder::new(args.mechanism.0, Some(&command))?;
     recorder.check(&command)?;
     let file = recording::file(&args.trace, program)?;
@@ -124,7 +128,7 @@ fn judged(limits: Limits<'_>, bill: Option<anyhow::Result<Bill>>) -> anyhow::Res
 fn for_the_command() -> anyhow::Result<Arc<AtomicI32>> {
     let child = Arc::new(AtomicI32::new(0));
     signals::pass_on_sent([SIGINT, SIGQUIT], &child)
-        .and_then(|()| signals::pass_on([SIGTERM, SIGHUP], &child))
+        .and_then(|()| signals::pass_on([SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGALRM], &child))
         .context("preparing for signals")?;
     Ok(child)
 }

@@ -35,7 +35,8 @@ Examples:
   iotoll show --how                 how to make the changes that it advises
   iotoll show last~1 --full         all tables of the run before
   iotoll show run.json --threshold 10%
-  iotoll show clone.trace           the trace of a recording";
+  iotoll show clone.trace           the trace of a recording
+  iotoll record -o - -- make | iotoll show -";
 
 /// Print the report of a saved run
 #[derive(Args)]
@@ -44,7 +45,7 @@ pub(crate) struct ShowArgs {
     /// Show this run or file [default: last]
     ///
     /// Give a file written by --json or --html, the trace of a recording, or a saved run: the
-    /// beginning of its name, `last`, or `last~1` for the one before.
+    /// beginning of its name, `last`, or `last~1` for the one before. `-` is standard input.
     #[arg(value_name = "FILE|RUN")]
     run: Option<PathBuf>,
 

@@ -34,7 +34,7 @@ fn foresee(job: &Job) -> Option<String> {
     let round = once * times;
     let enough = (round * STRETCHES).mul_f64(BESIDE).as_secs_f64().ceil();
     Some(format!(
-        "a round replays {} recordings, some {:.1} s; a verdict takes --budget {enough}s or more",
+        "a round replays {} recordings, in {:.1} s at most; --budget {enough}s is enough for a verdict",
         replays.len() as u32 * times,
         round.as_secs_f64()
     ))

@@ -24,8 +24,7 @@ use crate::cli::TraceArgs;
 /// Where the trace goes.
 pub(crate) fn file(how: &TraceArgs, program: &OsStr) -> anyhow::Result<TraceFile> {
     if let Some(path) = &how.output {
-        let is_stdout = path.as_os_str() == "-";
-        let path = if is_stdout { Path::new("/dev/stdout") } else { path };
+        let path = if how.is_to_stdout() { Path::new("/dev/stdout") } else { path };
         return TraceFile::at(path.to_owned());
     }
     let mut name = Path::new(program).file_name().unwrap_or(OsStr::new("iotoll")).to_owned();
@@ -49,9 +48,6 @@ impl RecordedRun<'_> {
         let read = self.trace.read();
         read.map(|trace| {
             let mut bill = billed::bill_in(trace.context("reading the trace")?)?;
-            for awaited in &mut bill.awaited {
-                awaited.process = self.outcome.outside.get(&awaited.thread).cloned();
-            }
             if let Some(elsewhere) = self.elsewhere {
                 bill.rename(|path| elsewhere.path(path));
                 for pattern in &mut bill.patterns {
@@ -86,7 +82,10 @@ impl RecordedRun<'_> {
     fn in_short(&self) -> String {
         let Recorded { calls, lost, .. } = self.outcome;
         let [calls, lost] = [*calls, *lost].map(|number| counted(number, "call"));
-        format!("Recorded {calls}; {lost} lost. The trace cannot be read from there.")
+        format!(
+            "Recorded {calls}; {lost} lost. A trace in a pipe has no bill here: `iotoll show -` makes \
+             it."
+        )
     }
 
     fn beside(&self) -> Vec<String> {

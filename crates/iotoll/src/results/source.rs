@@ -4,8 +4,8 @@
 //! (`confined.rs`).
 
 use std::fs::File;
-use std::io::{ErrorKind, Read as _};
-use std::os::fd::AsFd as _;
+use std::io::{self, ErrorKind, Read as _, Seek as _, Write as _};
+use std::os::fd::{AsFd as _, AsRawFd as _};
 use std::path::Path;
 
 use anyhow::{anyhow, ensure};
@@ -16,6 +16,7 @@ use model::run::Run;
 use model::selftest::{self, SelftestResult};
 use report::formats::Kind;
 use report::html::record;
+use rustix::fs::{MemfdFlags, memfd_create};
 use store::{Content, Entry, State, Store};
 use trace::Bill;
 use units::counted;
@@ -46,6 +47,7 @@ impl Source {
     /// A file, or what the store has under a name, the last run where none is given.
     pub(crate) fn open(given: Option<&Path>) -> anyhow::Result<Self> {
         match given {
+            Some(path) if path.as_os_str() == "-" => Self::standard_input(),
             Some(path) if is_file(path) => {
                 if let Some(trace) = billed::trace_in(path) {
                     return Ok(Self::Trace(trace));
@@ -61,6 +63,26 @@ impl Source {
                 Ok(Self::Stored(loaded(&store, &entry)?.into()))
             }
         }
+    }
+
+    /// What may be a result is read to its end, for traces and records are read from files.
+    fn standard_input() -> anyhow::Result<Self> {
+        let mut input = Input::open(Path::new("/dev/stdin"), document::BYTES_MAX)?;
+        let mut beginning = Vec::new();
+        input.by_ref().take(BEGINNING_BYTES).read_to_end(&mut beginning)?;
+        let is_trace = trace::is_trace(&beginning);
+        if !is_trace && !record::is_page(&beginning) {
+            document::check_beginning(&beginning)?;
+        }
+        let mut file = File::from(memfd_create("iotoll-input", MemfdFlags::CLOEXEC)?);
+        file.write_all(&beginning)?;
+        io::copy(&mut input, &mut file)?;
+        file.rewind()?;
+        if is_trace {
+            return Ok(Self::Trace(file));
+        }
+        let again = format!("/proc/self/fd/{}", file.as_raw_fd());
+        Ok(Self::File(Input::open(Path::new(&again), document::BYTES_MAX)?, None))
     }
 
     /// Whether anybody may have written it.

@@ -1,10 +1,11 @@
-//! Programs that see page faults of mapped files which read, or wait.
+//! Programs that see page faults of mapped files.
 //!
-//! The kernel has no tracepoint at the end of a fault. So a fault ends where its thread goes on
-//! after it slept, or, where it did not sleep, with the last page that it added to the page cache.
-//! Faults that only map pages which are in memory take as long wherever a file is, and are left out;
-//! so are those within a recorded call, which are part of it. While a thread is in a fault, or may be
-//! in one, the time at which its call began has its highest bit set.
+//! The kernel has no tracepoint at the end of a fault. So a fault ends where its thread goes on after it
+//! slept, or, where it did not sleep, where the page is counted as memory of the program's. Of a page
+//! that could be read already and is written to, it ends where the page becomes one to be written back.
+//! Faults within a recorded call are part of it, and those for which the kernel only maps what is
+//! beside a page that it has in memory are left out. While a thread is in a fault, or may be in one, the
+//! time at which its call began has its highest bit set.
 
 use super::assembler::Helper::{KtimeGetNs, MapLookup, MapUpdate};
 use super::assembler::Register::{R0, R1, R2, R3, R4, R6, R7, R8, R9, Stack};
@@ -17,13 +18,15 @@ use super::writer::{ENDED, KEY, Maps, Writer};
 
 /// A page of a file is not mapped yet, and not found among those around it.
 pub(super) const OF_FILE: &str = "mm_filemap_fault";
-/// A page comes into memory.
-pub(super) const ADDED: &str = "mm_filemap_add_to_page_cache";
+/// The program's memory is counted anew.
+pub(super) const MAPPED: &str = "rss_stat";
+/// A page of a file has something in it that its device has not.
+pub(super) const DIRTIED: &str = "writeback_dirty_folio";
 /// Any page fault.
 pub(super) const ANY: &str = "page_fault_user";
 
 /// What is kept of a thread's last fault.
-pub(super) const FAULT_BYTES: u32 = 56;
+pub(super) const FAULT_BYTES: u32 = 48;
 const INODE: i16 = 0;
 const DEVICE: i16 = 8;
 const FLAGS: i16 = 12;
@@ -33,10 +36,11 @@ const PAGE: i16 = 24;
 const BEGAN: i16 = 32;
 /// When its thread fell asleep in it; 0 while it is awake.
 const SLEPT: i16 = 40;
-/// When it last added a page.
-const ADDED_AT: i16 = 48;
 /// The same on the stack.
-const FAULT: i16 = -104;
+const FAULT: i16 = -96;
+/// The flags: a page that is not there is wanted, or one that may be read is written to.
+const OF_PAGE: i32 = 0;
+const FOR_WRITING: i32 = 1;
 /// A thread that sleeps so long after its fault began did something else meanwhile.
 const LONGEST_NS: i32 = 10_000_000;
 
@@ -63,34 +67,36 @@ impl Places {
     }
 }
 
-/// A fault of a file begins: (mapping, page). One before it that did not sleep is written down.
+/// A fault of a file begins: (mapping, page). One that slept begins again for the same page.
 pub(super) fn of_file(maps: &Maps, faults: i32, places: &Places) -> Option<Vec<Instruction>> {
     let mut w = Writer::new(maps);
     w.a.load(Eight, R6, R1, 0);
     w.a.load(Eight, R7, R1, 8);
     outside_of_calls(&mut w);
-    let a = &mut w.a;
+    let (a, out) = (&mut w.a, w.out);
     a.load(Eight, R1, R6, places.host);
     a.load(Eight, R2, R1, places.inode);
     a.store(Eight, Stack, FAULT + INODE, R2);
     a.load(Eight, R2, R1, places.file_system);
     a.load(Four, R3, R2, places.device);
     a.store(Four, Stack, FAULT + DEVICE, R3);
-    a.store_number(Four, Stack, FAULT + FLAGS, 0);
+    a.store_number(Four, Stack, FAULT + FLAGS, OF_PAGE);
     a.store_number(Eight, Stack, FAULT + ADDRESS, 0);
     a.store(Eight, Stack, FAULT + PAGE, R7);
     let begins = a.label();
     lookup(a, faults);
     a.jump_if(R0, Test::Equal, 0, begins);
     a.copy(R9, R0);
-    a.load(Eight, R6, R9, BEGAN);
-    a.load(Eight, R7, R9, ADDED_AT);
-    a.jump_if(R6, Test::Equal, 0, begins);
-    a.jump_if(R7, Test::Equal, 0, begins);
-    a.store(Eight, Stack, ENDED, R7);
-    a.set(R7, 0);
-    write_down(&mut w);
-    w.a.place(begins);
+    is_in_one(a, R8, begins);
+    a.load(Eight, R1, R9, BEGAN);
+    a.jump_if(R1, Test::NotEqual, 0, begins);
+    for at in [PAGE, INODE] {
+        a.load(Eight, R1, R9, at);
+        a.load(Eight, R2, Stack, FAULT + at);
+        a.jump_if_registers(R1, Test::NotEqual, R2, begins);
+    }
+    a.jump(out);
+    a.place(begins);
     begin(&mut w, faults);
     w.finish()
 }
@@ -108,26 +114,40 @@ pub(super) fn any(maps: &Maps, faults: i32) -> Option<Vec<Instruction>> {
     for at in [INODE, DEVICE, PAGE] {
         a.store_number(Eight, Stack, FAULT + at, 0);
     }
-    a.store_number(Four, Stack, FAULT + FLAGS, 1);
+    a.store_number(Four, Stack, FAULT + FLAGS, FOR_WRITING);
     a.store(Eight, Stack, FAULT + ADDRESS, R7);
     begin(&mut w, faults);
     w.finish()
 }
 
-/// A page comes into memory, perhaps within a fault.
-pub(super) fn added(maps: &Maps, faults: i32) -> Option<Vec<Instruction>> {
+/// The program's memory has more pages, or other ones: a fault of a file is over.
+pub(super) fn mapped(maps: &Maps, faults: i32) -> Option<Vec<Instruction>> {
+    ends(maps, faults, OF_PAGE)
+}
+
+/// A page of a file is written to for the first time: what that asks of the file system was done.
+pub(super) fn dirtied(maps: &Maps, faults: i32) -> Option<Vec<Instruction>> {
+    ends(maps, faults, FOR_WRITING)
+}
+
+/// A fault ends, if it is one of that kind, and that has not been written down.
+fn ends(maps: &Maps, faults: i32, kind: i32) -> Option<Vec<Instruction>> {
     let mut w = Writer::new(maps);
     w.current_followed();
-    let out = w.out;
-    let a = &mut w.a;
-    a.load(Eight, R1, R0, to::OF_THREAD_BEGAN);
-    a.shift_right(R1, 63);
-    a.jump_if(R1, Test::Equal, 0, out);
+    let (a, out) = (&mut w.a, w.out);
+    a.copy(R8, R0);
+    is_in_one(a, R8, out);
     lookup(a, faults);
     a.jump_if(R0, Test::Equal, 0, out);
-    a.copy(R6, R0);
+    a.copy(R9, R0);
+    a.load(Four, R1, R9, FLAGS);
+    a.jump_if(R1, Test::NotEqual, kind, out);
+    a.load(Eight, R6, R9, BEGAN);
+    a.jump_if(R6, Test::Equal, 0, out);
     a.call(KtimeGetNs);
-    a.store(Eight, R6, ADDED_AT, R0);
+    a.store(Eight, Stack, ENDED, R0);
+    a.set(R7, 0);
+    write_down(&mut w);
     w.finish()
 }
 
@@ -154,7 +174,6 @@ fn begin(w: &mut Writer<'_>, faults: i32) {
     a.add_register(R0, R1);
     a.store(Eight, R8, to::OF_THREAD_BEGAN, R0);
     a.store_number(Eight, Stack, FAULT + SLEPT, 0);
-    a.store_number(Eight, Stack, FAULT + ADDED_AT, 0);
     key(a, faults);
     a.copy(R3, Stack);
     a.add(R3, FAULT.into());

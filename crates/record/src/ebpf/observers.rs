@@ -110,7 +110,8 @@ fn faults(btf: &Btf, maps: &Maps, places: &fault_programs::Places) -> Option<(Ve
     let number = map.number();
     let of_file = fault_programs::of_file(maps, number, places);
     let programs = loaded([
-        ("page_added", at(fault_programs::ADDED)?, fault_programs::added(maps, number)),
+        ("page_mapped", at(fault_programs::MAPPED)?, fault_programs::mapped(maps, number)),
+        ("page_dirtied", at(fault_programs::DIRTIED)?, fault_programs::dirtied(maps, number)),
         ("fault_of_file", at(fault_programs::OF_FILE)?, of_file),
         ("fault", at(fault_programs::ANY)?, fault_programs::any(maps, number)),
     ])?;

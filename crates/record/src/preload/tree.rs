@@ -210,7 +210,8 @@ mod tests {
                 Event::Faulted(_)
                 | Event::RingDone(_)
                 | Event::Idle { .. }
-                | Event::Overhead { .. } => String::new(),
+                | Event::Overhead { .. }
+                | Event::Held { .. } => String::new(),
             });
             Ok(())
         }

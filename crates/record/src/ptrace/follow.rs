@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use host::clock::monotonic_ns;
 use sys::ptrace::{self, CALL_STOP, EVENT_STOP, Standing};
 use sys::wait::{Waited, Whom, read_memory, wait};
-use trace::Unseen;
+use trace::{OverheadNs, Unseen};
 
 use super::stops::Stops;
 use super::thread::{Memory, Thread, Within, program, used};
@@ -32,8 +32,13 @@ pub(super) struct Follower<'s, S: Sink> {
     memory: Memory,
     keeps_rights: bool,
     stops: Stops,
-    /// Whether the stop that is handled is at the beginning of a call.
-    is_beginning: bool,
+    /// Whether the command has not become its program yet: what it does until then is ours.
+    becoming: bool,
+    began_ns: u64,
+    /// For how long threads that have ended were on a processor.
+    processor_ns: u64,
+    /// For how long threads were on a processor before they were attached to.
+    used_before_ns: u64,
 }
 
 /// How a stopped thread goes on.
@@ -46,7 +51,8 @@ enum Onward {
 }
 
 impl<'s, S: Sink> Follower<'s, S> {
-    pub(super) fn new(sink: &'s mut S, first: u32) -> Self {
+    /// `stop` is what a stop costs, as far as that is known.
+    pub(super) fn new(sink: &'s mut S, first: u32, stop: OverheadNs) -> Self {
         Self {
             sink,
             threads: HashMap::new(),
@@ -56,14 +62,31 @@ impl<'s, S: Sink> Follower<'s, S> {
             cut: None,
             memory: Memory::new(),
             keeps_rights: privileges::may_trace_them(),
-            stops: Stops::default(),
-            is_beginning: false,
+            stops: Stops::new(stop),
+            becoming: false,
+            began_ns: monotonic_ns(),
+            processor_ns: 0,
+            used_before_ns: 0,
         }
     }
 
+    /// A command that is to become its program.
+    pub(super) fn hold(&mut self, process: u32) {
+        self.know(process, process);
+        self.becoming = true;
+    }
+
     /// A thread that this process has attached to.
+    pub(super) fn attach(&mut self, thread: u32, process: u32) {
+        self.know(thread, process);
+        let (user_ns, system_ns) = used(process, thread);
+        self.used_before_ns += user_ns + system_ns;
+    }
+
+    /// A thread that is followed.
     pub(super) fn know(&mut self, thread: u32, process: u32) {
         self.threads.insert(thread, Thread { process, within: None, used: (0, 0) });
+        self.stops.threads(self.threads.len());
     }
 
     pub(super) fn knows(&self, thread: u32) -> bool {
@@ -93,8 +116,32 @@ impl<'s, S: Sink> Follower<'s, S> {
                 Err(error) => return Err(error),
             }
         }
+        self.tell_cost();
+        self.tell_rest();
         self.let_go();
         Ok(())
+    }
+
+    /// What is left of the recorder's time, seen from the end.
+    fn tell_rest(&mut self) {
+        let now_ns = monotonic_ns();
+        let mut processor_ns = self.processor_ns;
+        for (thread, known) in &self.threads {
+            let (user_ns, system_ns) = used(known.process, *thread);
+            processor_ns += user_ns + system_ns;
+            if let Some(within) = &known.within {
+                self.stops.waits(within.number.into(), now_ns.saturating_sub(within.began_ns));
+            }
+        }
+        let processor_ns = processor_ns.saturating_sub(self.used_before_ns);
+        let rest = self.stops.rest(now_ns.saturating_sub(self.began_ns), processor_ns);
+        self.tell(&rest);
+    }
+
+    fn tell_cost(&mut self) {
+        for cost in self.stops.measured() {
+            self.tell(&cost);
+        }
     }
 
     fn on_event(&mut self, waited: Waited) {
@@ -113,8 +160,15 @@ impl<'s, S: Sink> Follower<'s, S> {
             Onward::Stay => drop(ptrace::listen(thread)),
             Onward::Gone => {}
         }
-        let took_ns = monotonic_ns().saturating_sub(began_ns);
-        self.stops.handled(took_ns, std::mem::take(&mut self.is_beginning));
+        let until_ns = monotonic_ns();
+        self.stops.handled([began_ns, until_ns]);
+        if let Some(within) = self.threads.get_mut(&thread).and_then(|known| known.within.as_mut())
+        {
+            within.let_go_ns = until_ns;
+        }
+        if self.stops.are_enough() {
+            self.tell_cost();
+        }
     }
 
     fn stopped(&mut self, thread: u32, status: i32) -> Onward {
@@ -159,9 +213,8 @@ impl<'s, S: Sink> Follower<'s, S> {
         match standing {
             Standing::Enters { native, number, arguments } => {
                 let number = u32::try_from(number).unwrap_or(u32::MAX);
-                let within = Within { number, arguments, began_ns: now_ns };
+                let within = Within { number, arguments, began_ns: now_ns, let_go_ns: now_ns };
                 known.within = native.then_some(within);
-                self.is_beginning = true;
                 if !self.keeps_rights && self.memory.becomes_privileged(thread, &within) {
                     return self.leave(thread);
                 }
@@ -183,10 +236,8 @@ impl<'s, S: Sink> Follower<'s, S> {
 
     fn returned(&mut self, within: Within, now_ns: u64, row: Option<&Row>) {
         let is_recorded = row.is_some_and(|row| matches!(row.what, Outcome::Recorded(_)));
-        let took_ns = now_ns.saturating_sub(within.began_ns);
-        if let Some(cost) = self.stops.returned(within.number, took_ns, is_recorded) {
-            self.tell(&cost);
-        }
+        let of_ns = [within.began_ns, within.let_go_ns].map(|since| now_ns.saturating_sub(since));
+        self.stops.returned(within.number, of_ns, is_recorded);
     }
 
     /// Lets go of a thread that becomes a program with rights of its own, so that it has them.
@@ -219,11 +270,21 @@ impl<'s, S: Sink> Follower<'s, S> {
         }
     }
 
+    /// The command has become its program.
+    fn begin(&mut self, process: u32) {
+        let (user_ns, system_ns) = used(process, process);
+        (self.began_ns, self.used_before_ns) = (monotonic_ns(), user_ns + system_ns);
+        self.stops.begin();
+    }
+
     /// A process has another program. The thread that called has the process's number now, and
     /// the others are gone.
     fn executed(&mut self, process: u32) {
         self.threads.retain(|thread, known| known.process != process || *thread == process);
         self.know(process, process);
+        if std::mem::take(&mut self.becoming) {
+            self.begin(process);
+        }
         let program = program(process);
         self.tell(&Event::Executed { at_ns: monotonic_ns(), thread: process, program: &program });
     }
@@ -236,6 +297,7 @@ impl<'s, S: Sink> Follower<'s, S> {
         self.early.remove(&thread);
         let Some(known) = self.threads.remove(&thread) else { return };
         let (user_ns, system_ns) = known.used;
+        self.processor_ns += user_ns + system_ns;
         let (at_ns, status) = (monotonic_ns(), waited.status);
         self.tell(&Event::Ended { at_ns, thread, status, user_ns, system_ns });
     }

@@ -13,6 +13,7 @@ mod wait_interrupter;
 
 use sys::ptrace;
 use sys::wait::wait_for_end;
+use trace::OverheadNs;
 
 use self::follow::Follower;
 use self::wait_interrupter::WaitInterrupter;
@@ -22,12 +23,16 @@ use crate::inherited;
 use crate::raw_call::Sink;
 use crate::start::Held;
 
-/// Runs a command to its end.
-pub(crate) fn record<S: Sink>(mut held: Held, sink: &mut S) -> Result<Followed, Error> {
+/// Runs a command to its end. `stop` is what a stop costs, as far as that is known.
+pub(crate) fn record<S: Sink>(
+    mut held: Held,
+    sink: &mut S,
+    stop: OverheadNs,
+) -> Result<Followed, Error> {
     let first = held.process();
     ptrace::seize(first).map_err(Error::NoMechanism)?;
-    let mut follower = Follower::new(sink, first);
-    follower.know(first, first);
+    let mut follower = Follower::new(sink, first, stop);
+    follower.hold(first);
     held.release().map_err(while_("starting the command"))?;
     follow(&mut follower, || false)?;
     let (mut end, cut) = follower.take();
@@ -42,9 +47,10 @@ pub(crate) fn record<S: Sink>(mut held: Held, sink: &mut S) -> Result<Followed, 
 pub(crate) fn watch<S: Sink>(
     processes: &[u32],
     sink: &mut S,
+    stop_ns: OverheadNs,
     stop: impl Fn() -> bool + Sync,
 ) -> Result<Followed, Error> {
-    let mut follower = Follower::new(sink, processes.first().copied().unwrap_or(0));
+    let mut follower = Follower::new(sink, processes.first().copied().unwrap_or(0), stop_ns);
     for process in processes {
         attach(&mut follower, *process)?;
     }
@@ -88,7 +94,7 @@ fn attach<S: Sink>(follower: &mut Follower<'_, S>, process: u32) -> Result<(), E
             match ptrace::seize(thread) {
                 Ok(()) => {
                     found_new = true;
-                    follower.know(thread, process);
+                    follower.attach(thread, process);
                     // It ends, or stops and says so.
                     let _ = ptrace::interrupt(thread);
                 }

@@ -2,16 +2,27 @@
 //!
 //! A stop is noticed some time after it happened, is handled, and ends some time after the tracer let
 //! the thread go on. On the machines of others that takes 5 µs or 50, by whether another processor
-//! has to be woken. Calls that do next to nothing show it: what they seem to take is the stop.
+//! has to be woken. Calls that do next to nothing show it: what they seem to take is the stop. While
+//! the tracer handles a stop, and as long before and after it as a stop takes to be noticed and to end,
+//! the program is held up: of several threads that are stopped at once, this counts the time once.
+//!
+//! A busy machine takes longer, at times. But a program's time is at most what its threads were on a
+//! processor and what they waited in calls: all else is the recorder's, for certain.
 
 use trace::OverheadNs;
 
 use crate::raw_call::Event;
 
-/// Measured anew after so many calls that do next to nothing.
+/// Measured anew after so many calls that do next to nothing …
 const CALLS: usize = 64;
-/// What such a call takes by itself.
+/// … and after so many stops in any case.
+const STOPS: usize = 4096;
+/// So many calls that are quick show what stops cost, where fewer do next to nothing.
+const QUICK_MIN: usize = 16;
+/// What a call takes by itself that does next to nothing.
 const CALL_NS: u64 = 200;
+/// What a quick one does.
+const QUICK_NS: u64 = 1_000;
 /// Calls that do next to nothing whatever they are asked.
 const CHEAP: [i64; 12] = [
     libc::SYS_lseek,
@@ -27,18 +38,62 @@ const CHEAP: [i64; 12] = [
     libc::SYS_set_robust_list,
     libc::SYS_prlimit64,
 ];
+/// Calls of which a quarter does little, at the least.
+const QUICK: [i64; 11] = [
+    libc::SYS_openat,
+    libc::SYS_close,
+    libc::SYS_newfstatat,
+    libc::SYS_statx,
+    libc::SYS_faccessat,
+    libc::SYS_readlinkat,
+    libc::SYS_getdents64,
+    libc::SYS_mmap,
+    libc::SYS_munmap,
+    libc::SYS_mprotect,
+    libc::SYS_brk,
+];
 
-/// Stops since the last measurement.
-#[derive(Default)]
+/// Calls that wait for what a program started, whose own time is counted.
+const FOR_OWN: [i64; 4] = [libc::SYS_wait4, libc::SYS_waitid, libc::SYS_clone, libc::SYS_clone3];
+
+/// Stops since the last measurement, and what the program's time was since the first.
 pub(super) struct Stops {
-    /// How long calls took that do next to nothing.
-    took_ns: Vec<u64>,
+    /// What a stop was found to cost at last: how long a call seemed to take that takes no time.
+    known: OverheadNs,
+    /// Calls that do next to nothing.
+    cheap: Returned,
+    /// Quick ones.
+    quick: Returned,
+    /// How long nothing was stopped, as far as the tracer knows, before each stop.
+    gaps_ns: Vec<u64>,
+    /// Until when the last stop was handled.
+    handled_until_ns: Option<u64>,
     /// All stops, and for how long they were handled.
     all: Handled,
-    /// Those at the beginning of a call.
-    beginnings: Handled,
     /// How many calls of these are recorded.
     recorded: u64,
+    /// Whether there was more than one thread: while one is held up, another may go on.
+    several: bool,
+    /// What has been told.
+    told: [u64; 2],
+    /// How long threads waited in calls, at the most.
+    waited_ns: u64,
+}
+
+/// How long calls took without what they take by themselves: as the tracer saw them, and what of that
+/// their threads were let go.
+#[derive(Default)]
+struct Returned {
+    took_ns: Vec<u64>,
+    let_go_ns: Vec<u64>,
+}
+
+impl Returned {
+    fn add(&mut self, of_ns: [u64; 2], own_ns: u64) {
+        let [took_ns, let_go_ns] = of_ns.map(|ns| ns.saturating_sub(own_ns));
+        self.took_ns.push(took_ns);
+        self.let_go_ns.push(let_go_ns);
+    }
 }
 
 #[derive(Clone, Copy, Default)]
@@ -47,82 +102,210 @@ struct Handled {
     ns: u64,
 }
 
-impl Handled {
-    fn add(&mut self, ns: u64) {
-        self.times += 1;
-        self.ns += ns;
+impl Stops {
+    /// Before any, a stop costs what it was found to when the recorder was calibrated.
+    pub(super) fn new(known: OverheadNs) -> Self {
+        Self {
+            known,
+            cheap: Returned::default(),
+            quick: Returned::default(),
+            gaps_ns: Vec::new(),
+            handled_until_ns: None,
+            all: Handled::default(),
+            recorded: 0,
+            several: false,
+            told: [0; 2],
+            waited_ns: 0,
+        }
+    }
+
+    /// What was until now is no part of the recording.
+    pub(super) fn begin(&mut self) {
+        *self = Self::new(self.known);
+    }
+
+    /// There are so many threads now.
+    pub(super) fn threads(&mut self, count: usize) {
+        self.several |= count > 1;
+    }
+
+    /// A stop was handled, from when it was noticed until its thread went on.
+    pub(super) fn handled(&mut self, [from_ns, until_ns]: [u64; 2]) {
+        self.all.times += 1;
+        self.all.ns += until_ns.saturating_sub(from_ns);
+        if let Some(before_ns) = self.handled_until_ns.replace(until_ns) {
+            self.gaps_ns.push(from_ns.saturating_sub(before_ns));
+        }
+    }
+
+    /// A call has returned, which took so long, and of that its thread was let go for so long.
+    pub(super) fn returned(&mut self, number: u32, of_ns: [u64; 2], is_recorded: bool) {
+        self.recorded += u64::from(is_recorded);
+        let number = i64::from(number);
+        if CHEAP.contains(&number) {
+            self.cheap.add(of_ns, CALL_NS);
+        } else if QUICK.contains(&number) {
+            self.quick.add(of_ns, QUICK_NS);
+        } else {
+            self.waits(number, of_ns[0]);
+        }
+    }
+
+    /// A thread has been in a call, which may have waited.
+    pub(super) fn waits(&mut self, number: i64, took_ns: u64) {
+        if !FOR_OWN.contains(&number) {
+            self.waited_ns = self.waited_ns.saturating_add(took_ns);
+        }
+    }
+
+    /// Whether it is time to measure anew.
+    pub(super) fn are_enough(&self) -> bool {
+        self.cheap.took_ns.len() >= CALLS && self.recorded > 0 || self.gaps_ns.len() >= STOPS
+    }
+
+    /// What the stops since the last measurement cost.
+    pub(super) fn measured(&mut self) -> impl Iterator<Item = Event<'static>> + use<> {
+        let [within_ns, stop_ns] = self.stop();
+        let Self { handled_until_ns, told, waited_ns, .. } = *self;
+        let next = Self { handled_until_ns, told, waited_ns, ..Self::new(within_ns) };
+        let Self { gaps_ns, all, recorded, several, .. } = std::mem::replace(self, next);
+        let [low, high] = [stop_ns.low, stop_ns.high].map(i64::unsigned_abs);
+        let held = |stop_ns: u64| gaps_ns.iter().map(|gap| stop_ns.min(*gap)).sum::<u64>() + all.ns;
+        let each = |stop_ns: u64| ((stop_ns * all.times + all.ns) / recorded.max(1)).cast_signed();
+        let overhead_ns = OverheadNs { low: each(low), high: each(high) };
+        let held = self.held([if several { 0 } else { held(low) }, held(high)]);
+        let cost = (recorded > 0).then_some(Event::Overhead { overhead_ns, within_ns });
+        [held].into_iter().chain(cost)
+    }
+
+    fn held(&mut self, [low_ns, high_ns]: [u64; 2]) -> Event<'static> {
+        self.told = [self.told[0] + low_ns, self.told[1] + high_ns];
+        Event::Held { low_ns, high_ns }
+    }
+
+    /// What is not told yet of the time in which no thread was on a processor or waited in a call: of
+    /// `elapsed_ns`, threads were on a processor for `processor_ns`.
+    pub(super) fn rest(&mut self, elapsed_ns: u64, processor_ns: u64) -> Event<'static> {
+        let own_ns = processor_ns.saturating_add(self.waited_ns);
+        let at_least_ns = elapsed_ns.saturating_sub(own_ns);
+        self.held(self.told.map(|told_ns| at_least_ns.saturating_sub(told_ns)))
+    }
+
+    /// How long a call seems to take that takes no time, and how long of that its thread is let go: each
+    /// from the middle to the mean, which has the times at which another program was on the processor
+    /// that is needed next.
+    fn stop(&mut self) -> [OverheadNs; 2] {
+        let Self { cheap, quick, known, .. } = self;
+        if cheap.took_ns.len() >= CALLS {
+            return [&mut cheap.took_ns, &mut cheap.let_go_ns].map(|times_ns| {
+                let [middle, mean] = [part(times_ns, 2), mean(times_ns)];
+                OverheadNs { low: middle.min(mean), high: middle.max(mean) }
+            });
+        }
+        if quick.took_ns.len() < QUICK_MIN {
+            return [*known; 2];
+        }
+        [&mut quick.took_ns, &mut quick.let_go_ns].map(|times_ns| OverheadNs {
+            low: known.low.min(part(times_ns, 4)),
+            high: known.high.max(mean(times_ns)),
+        })
     }
 }
 
-impl Stops {
-    /// A stop was handled.
-    pub(super) fn handled(&mut self, took_ns: u64, is_beginning: bool) {
-        self.all.add(took_ns);
-        if is_beginning {
-            self.beginnings.add(took_ns);
-        }
-    }
+/// What such a part of the times is shorter than.
+fn part(times_ns: &mut [u64], part: usize) -> i64 {
+    times_ns.sort_unstable();
+    times_ns[times_ns.len() / part].cast_signed()
+}
 
-    /// A call has returned. What recording costs, if that is known anew.
-    pub(super) fn returned(
-        &mut self,
-        number: u32,
-        took_ns: u64,
-        is_recorded: bool,
-    ) -> Option<Event<'static>> {
-        self.recorded += u64::from(is_recorded);
-        if CHEAP.contains(&number.into()) {
-            self.took_ns.push(took_ns.saturating_sub(CALL_NS));
-        }
-        (self.took_ns.len() >= CALLS && self.recorded > 0).then(|| self.measured())
-    }
-
-    fn measured(&mut self) -> Event<'static> {
-        let Self { mut took_ns, all, beginnings, recorded } = std::mem::take(self);
-        took_ns.sort_unstable();
-        let middle = took_ns[took_ns.len() / 2];
-        // Without the longest: a thread that others kept off its processor.
-        let most = &took_ns[..took_ns.len() - took_ns.len() / 16];
-        let mean = most.iter().sum::<u64>() / most.len().max(1) as u64;
-        let range = |of: &dyn Fn(u64) -> u64| {
-            let [one, other] = [middle, mean].map(|within| of(within) as i64);
-            OverheadNs { low: one.min(other), high: one.max(other) }
-        };
-        // What such a call takes is one stop, from when it was noticed to when the next one was; others
-        // take longer to handle.
-        let beginning_ns = beginnings.ns / beginnings.times.max(1);
-        let all_ns = |stop_ns: u64| stop_ns.saturating_sub(beginning_ns) * all.times + all.ns;
-        Event::Overhead {
-            overhead_ns: range(&|stop_ns| all_ns(stop_ns) / recorded),
-            within_ns: range(&|within| within),
-        }
-    }
+fn mean(times_ns: &[u64]) -> i64 {
+    (times_ns.iter().sum::<u64>() / times_ns.len() as u64).cast_signed()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn cost(stops: &mut Stops) -> ([u64; 2], [OverheadNs; 2]) {
+        let (mut held, mut cost) = ([0; 2], [OverheadNs::default(); 2]);
+        for event in stops.measured() {
+            match event {
+                Event::Held { low_ns, high_ns } => held = [low_ns, high_ns],
+                Event::Overhead { overhead_ns, within_ns } => cost = [overhead_ns, within_ns],
+                other => panic!("{other:?}"),
+            }
+        }
+        (held, cost)
+    }
+
+    fn exactly(ns: u64) -> OverheadNs {
+        OverheadNs { low: ns.cast_signed(), high: ns.cast_signed() }
+    }
+
     /// Fails where calls that are not recorded, or what handling takes, are forgotten: a program pays
     /// for both.
     #[test]
     fn all_stops_are_paid_for_by_the_calls_that_are_recorded() {
-        let mut stops = Stops::default();
-        let mut measured = None;
-        for call in 0..2 * CALLS {
-            // Of each two calls one is recorded; all stop twice.
-            stops.handled(2_000, true);
-            stops.handled(6_000, false);
-            let number = libc::SYS_lseek as u32;
-            let cost = stops.returned(number, 30_000 + CALL_NS, call % 2 == 0);
-            measured = measured.or(cost);
+        let mut stops = Stops::new(OverheadNs::default());
+        for call in 0..2 * CALLS as u64 {
+            // Of each two calls one is recorded; all stop twice, and the program computes between.
+            let began_ns = call * 1_000_000;
+            stops.handled([began_ns, began_ns + 2_000]);
+            stops.handled([began_ns + 30_200, began_ns + 36_200]);
+            let of_ns = [30_000 + CALL_NS, 28_000 + CALL_NS];
+            stops.returned(libc::SYS_lseek as u32, of_ns, call % 2 == 0);
         }
-        let Some(Event::Overhead { overhead_ns, within_ns }) = measured else {
-            panic!("nothing was measured")
-        };
-        assert_eq!(within_ns, OverheadNs { low: 30_000, high: 30_000 });
+        assert!(stops.are_enough());
+        let (held, [overhead_ns, within_ns]) = cost(&mut stops);
+        assert_eq!(within_ns, exactly(30_000));
         // 28 µs of each stop are not its handling: 4 stops for each recorded call.
         let all_ns = 4 * 28_000 + 2 * (2_000 + 6_000);
-        assert_eq!(overhead_ns, OverheadNs { low: all_ns, high: all_ns });
+        assert_eq!(overhead_ns, exactly(all_ns));
+        // There is no gap before the first.
+        assert_eq!(held, [CALLS as u64 * all_ns - 28_000; 2]);
+        // Nothing is told twice.
+        assert_eq!(cost(&mut stops).0, [0; 2]);
+    }
+
+    /// Fails where threads that are stopped at once are each taken for the whole program, or where a
+    /// gap is taken for a stop that is shorter.
+    #[test]
+    fn a_program_is_held_up_once_while_several_of_its_threads_are() {
+        let mut stops = Stops::new(exactly(10_000));
+        for stop in 0..100_u64 {
+            // One after the other, with 4 µs between: no thread can have run for longer.
+            let from_ns = stop * 10_000;
+            stops.handled([from_ns, from_ns + 6_000]);
+        }
+        assert_eq!(cost(&mut stops).0, [100 * 6_000 + 99 * 4_000; 2]);
+    }
+
+    /// Fails where what a machine takes that is busy otherwise is taken for the program's time, or a wait
+    /// of the program's for the recorder's.
+    #[test]
+    fn what_nobody_ran_or_waited_was_the_recorders() {
+        let mut stops = Stops::new(exactly(10_000));
+        stops.threads(2);
+        for stop in 0..10_u64 {
+            stops.handled([stop * 1_000_000, stop * 1_000_000 + 1_000]);
+        }
+        stops.returned(libc::SYS_nanosleep as u32, [2_000_000; 2], false);
+        stops.returned(libc::SYS_wait4 as u32, [8_000_000; 2], false);
+        assert_eq!(cost(&mut stops).0, [0, 9 * 10_000 + 10 * 1_000]);
+        let Event::Held { low_ns, high_ns } = stops.rest(10_000_000, 3_000_000) else { panic!() };
+        assert_eq!([low_ns, high_ns], [5_000_000, 4_900_000]);
+    }
+
+    /// Fails where a program that makes no call that does nothing is billed by what stops cost the
+    /// recorder alone.
+    #[test]
+    fn quick_calls_widen_what_a_stop_may_cost() {
+        let mut stops = Stops::new(exactly(3_000));
+        for call in 0..100_u64 {
+            let took_ns = if call % 2 == 0 { 21_000 } else { 61_000 };
+            stops.returned(libc::SYS_openat as u32, [took_ns; 2], true);
+        }
+        let (_, [_, within_ns]) = cost(&mut stops);
+        assert_eq!(within_ns, OverheadNs { low: 3_000, high: 40_000 });
     }
 }

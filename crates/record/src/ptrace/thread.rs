@@ -28,6 +28,8 @@ pub(super) struct Within {
     pub(super) number: u32,
     pub(super) arguments: [u64; 6],
     pub(super) began_ns: u64,
+    /// When the thread went on after it was last stopped in it.
+    pub(super) let_go_ns: u64,
 }
 
 /// Room for what is read of a call.

@@ -1,5 +1,6 @@
 //! What a bill begins with: the whole of it in a sentence, and what was recorded.
 
+use model::printable::printable;
 use trace::{
     Awaited, AwaitedProcess, Bill, Cost, Kind, KindCost, Mechanism, Missing, RangeNs, Unit,
     UnitCost, Wait, WaitedFor,
@@ -150,7 +151,7 @@ pub(crate) fn facts(bill: &Bill) -> String {
         );
     }
     text += &bill.unit.map_or_else(String::new, |unit| each(bill, unit));
-    text.extend(bill.awaited.iter().map(waits_for));
+    text.extend(bill.awaited.iter().filter(|awaited| is_asked(bill, awaited)).map(waits_for));
     text += &divided(&bill.files);
     let (once, summed) = (middle(bill.files.once_ns), middle(bill.files.summed_ns));
     if summed > once * 1.02 {
@@ -164,16 +165,24 @@ pub(crate) fn facts(bill: &Bill) -> String {
     text
 }
 
+/// What is watched may wait for whoever asks it, and that is no reason to look there.
+fn is_asked(bill: &Bill, awaited: &Awaited) -> bool {
+    let answers = awaited.process.as_ref().is_some_and(|process| process.address.is_some());
+    answers || !bill.header.attached
+}
+
 /// `84% waiting for 127.0.0.1:5432 (postgres, pid 4711): iotoll watch 4711.`
 fn waits_for(awaited: &Awaited) -> String {
     let share = percent(awaited.share);
     match &awaited.process {
         Some(AwaitedProcess { number, name, address: Some(address) }) => format!(
-            " {share} waiting for {address} ({name}, pid {number}), which was not recorded: iotoll watch \
-             {number}."
+            " {share} waiting for {} ({}, pid {number}), which was not recorded: iotoll watch {number}.",
+            printable(address),
+            printable(name)
         ),
         Some(AwaitedProcess { number, name, address: None }) => format!(
-            " {share} waiting for {name} (pid {number}), which was not recorded: iotoll watch {number}."
+            " {share} waiting for {} (pid {number}), which was not recorded: iotoll watch {number}.",
+            printable(name)
         ),
         None => format!(
             " {share} waiting for thread {} of another program, which was not recorded.",

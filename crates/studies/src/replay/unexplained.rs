@@ -1,7 +1,7 @@
 //! Whether a replay has what takes the program's time. Where it lacks a part, its answer would be
 //! about the rest.
 
-use units::{count, percent};
+use units::{counted, percent};
 
 use super::plan::not_replayed::NotReplayed;
 use super::plan::program::Facts;
@@ -14,15 +14,15 @@ pub(super) fn untrusted(facts: &Facts) -> Option<String> {
     let stretch_ns = facts.stretch_ns.max(1) as f64;
     let NotReplayed { ring_operations, mapped_pages, msyncs } = facts.not_replayed;
     let parts = [
-        (ring_operations, "operations on io_uring"),
-        (mapped_pages, "pages of mapped files that were read from the device"),
-        (msyncs, "syncs of mapped files"),
+        (ring_operations, "operation", "on io_uring"),
+        (mapped_pages, "page fault", "of mapped files"),
+        (msyncs, "sync", "of mapped files"),
     ];
-    let mut lacking = parts.iter().filter(|(part, _)| part.ns as f64 / stretch_ns > MISSING_MAX);
-    if let Some((part, what)) = lacking.next() {
+    let mut lacking = parts.iter().filter(|(part, ..)| part.ns as f64 / stretch_ns > MISSING_MAX);
+    if let Some((part, what, of)) = lacking.next() {
         return Some(format!(
-            "it lacks {} {what}, which no replay makes again",
-            count(part.number)
+            "it lacks {} {of}, which no replay makes again",
+            counted(part.number, what)
         ));
     }
     let files = facts.files_ns as f64 / stretch_ns;
@@ -73,6 +73,6 @@ mod tests {
         assert!(said(ring(many)).unwrap().contains("lacks 1,200 operations on io_uring"));
         let pages = |mapped_pages| NotReplayed { mapped_pages, ..NotReplayed::default() };
         assert_eq!(said(pages(few)), None);
-        assert!(said(pages(many)).unwrap().contains("1,200 pages of mapped files"));
+        assert!(said(pages(many)).unwrap().contains("1,200 page faults of mapped files"));
     }
 }

@@ -24,7 +24,7 @@ pub struct Awaited {
     pub waited_ns: u64,
     /// This as a share of the wall time without the recorder, 1 at the most.
     pub share: f64,
-    /// Its process, if it was there when the recording ended.
+    /// Its process, as far as it could be looked at.
     pub process: Option<AwaitedProcess>,
 }
 
@@ -32,7 +32,7 @@ pub struct Awaited {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AwaitedProcess {
-    /// Its number.
+    /// Its number. Where a program started another process of itself to answer, this is the first.
     pub number: u32,
     /// Its name.
     pub name: String,
@@ -46,6 +46,8 @@ pub(super) struct Wakes {
     recorded: HashSet<u32>,
     /// How often and for how long, by who woke and who waited.
     waits: HashMap<(u32, u32), (u64, u64)>,
+    /// What threads outside of the recording are of.
+    processes: HashMap<u32, AwaitedProcess>,
 }
 
 impl Wakes {
@@ -64,6 +66,18 @@ impl Wakes {
         }
     }
 
+    pub(super) fn is_of(&mut self, thread: u32, process: AwaitedProcess) {
+        if self.processes.len() < THREADS_MAX {
+            self.processes.insert(thread, process);
+        }
+    }
+
+    /// Whether it is of the recording: a thread that the kernel made for one of its processes is.
+    fn is_recorded(&self, thread: u32) -> bool {
+        let process = self.processes.get(&thread).map(|process| process.number);
+        self.recorded.contains(&thread) || process.is_some_and(|of| self.recorded.contains(&of))
+    }
+
     /// Those outside of the recording, the one that was waited for longest first.
     pub(super) fn awaited(&self, wall_ns: u64) -> Vec<Awaited> {
         // Beyond the bound, a thread may be one of the recording.
@@ -72,14 +86,15 @@ impl Wakes {
         }
         let mut longest: HashMap<u32, (u64, u64)> = HashMap::new();
         for ((by, _), (times, waited_ns)) in &self.waits {
-            if !self.recorded.contains(by) {
+            if !self.is_recorded(*by) {
                 let all = longest.entry(*by).or_default();
                 *all = (all.0 + times, all.1.max(*waited_ns));
             }
         }
         let awaited = |(thread, (times, waited_ns)): (u32, (u64, u64))| {
             let share = (waited_ns as f64 / wall_ns.max(1) as f64).min(1.0);
-            Awaited { thread, times, waited_ns, share, process: None }
+            let process = self.processes.get(&thread).cloned();
+            Awaited { thread, times, waited_ns, share, process }
         };
         let mut all: Vec<Awaited> = longest.into_iter().map(awaited).collect();
         all.retain(|awaited| awaited.share >= WORTH_A_LOOK);

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use super::awaited::Wakes;
-use super::bound::{Bound, Sight, Waits};
+use super::awaited::{AwaitedProcess, Wakes};
+use super::bound::{Beyond, Bound, Sight};
 use super::busy::Busy;
 use super::cost::{Cost, Sum, Whole, took};
 use super::file_class::FileClass;
@@ -16,7 +16,7 @@ use super::range::RangeNs;
 use super::requests::Requests;
 use super::uses::Uses;
 use super::{Bill, FileCost, FolderCost, KindCost, SCHEMA, UnseenCount};
-use crate::call::{Call, WORKING_FOLDER};
+use crate::call::{Call, PathId, WORKING_FOLDER};
 use crate::entry::{Entry, FileKind, Unseen};
 use crate::follow::{Followed, Follower, OpenFile, OpenKind, Place};
 use crate::header::{Header, Mechanism, OverheadNs, Summary};
@@ -29,6 +29,9 @@ const THREADS_MAX: usize = 1 << 16;
 /// Where less of the recorded time than this is the program's own, a small error of what the recorder
 /// costs is a large one of the rest.
 const OWN_MIN: f64 = 0.5;
+/// The same where the recorder stops threads: what they do between two stops takes longer, too, for
+/// they wake up on other processors.
+const OWN_MIN_STOPPED: f64 = 0.75;
 /// A folder has nearly all of something from this share on.
 const NEARLY_ALL: f64 = 0.8;
 /// The permission bits aside, what open(2) is told to open nothing but folders.
@@ -65,7 +68,7 @@ pub(crate) struct BillBuilder {
     needless: NeedlessWork,
     unseen: BTreeMap<Unseen, u64>,
     busy: Busy,
-    waits: Waits,
+    beyond: Beyond,
     requests: Requests,
     wakes: Wakes,
     calls: u64,
@@ -75,6 +78,8 @@ pub(crate) struct BillBuilder {
     overhead_of: HashMap<u32, i64>,
     /// … and on those of the thread that had the most.
     toll_of_most: i64,
+    /// For how long any thread was held up by the recorder, where it stops them.
+    held_ns: RangeNs,
     processes: u64,
     threads: u64,
     working_folder: Option<Arc<[u8]>>,
@@ -96,12 +101,13 @@ impl BillBuilder {
             needless: NeedlessWork::default(),
             unseen: BTreeMap::new(),
             busy: Busy::default(),
-            waits: Waits::default(),
+            beyond: Beyond::default(),
             requests: Requests::default(),
             wakes: Wakes::default(),
             calls: 0,
             overhead_ns: OverheadNs::default(),
             overhead_of: HashMap::new(),
+            held_ns: RangeNs::default(),
             toll_of_most: 0,
             processes: 0,
             threads: 0,
@@ -157,6 +163,18 @@ impl BillBuilder {
             Entry::Overhead { overhead_ns, within_ns } => {
                 self.header.measured(*overhead_ns, *within_ns);
             }
+            Entry::Held { low_ns, high_ns } => {
+                self.held_ns.add(RangeNs { low: *low_ns, high: *high_ns });
+            }
+            Entry::Outside { thread, process, name, address } => {
+                let text = |path: PathId| self.follower.path(path).map(text);
+                let process = AwaitedProcess {
+                    number: *process,
+                    name: text(*name).unwrap_or_default(),
+                    address: address.and_then(text),
+                };
+                self.wakes.is_of(*thread, process);
+            }
             Entry::File(facts) if facts.kind == FileKind::Missing => {
                 if let Some(path) = self.follower.path(facts.path) {
                     self.needless.missing(path);
@@ -187,7 +205,7 @@ impl BillBuilder {
             return;
         }
         let took = took(call, self.header.overhead_within(call));
-        let bytes = bytes(call, kind);
+        let bytes = bytes(call, followed, kind);
         let mut of = CallGroup { file_class, kind, folder: 0 };
         match file_class {
             FileClass::Stored => {
@@ -197,7 +215,7 @@ impl BillBuilder {
                     self.folders.of(if is_folder { path } else { above(path) })
                 });
                 self.files.count(call, took, bytes);
-                self.waits.count(call, took, self.header.sees_waiting);
+                self.beyond.count(call, took, self.header.sees_waiting);
                 self.kinds[kind as usize].count(call, took, bytes);
                 self.folders.each_above(of.folder, |folder| {
                     folder.all.count(call, took, bytes);
@@ -262,7 +280,7 @@ impl BillBuilder {
         let sight = Sight {
             header: &self.header,
             busy_ns,
-            waits: self.waits,
+            beyond: self.beyond,
             unknown: &unknown,
             lost,
             met: &met,
@@ -272,7 +290,7 @@ impl BillBuilder {
             wall_ns,
             own_wall_ns,
             busy_ns,
-            too_coarse: own_wall_ns.middle() < wall_ns as f64 * OWN_MIN,
+            too_coarse: self.is_too_coarse(wall_ns, own_wall_ns),
             bound: Bound::of(&files, &sight),
             unit: None,
             awaited: self.wakes.awaited(own_wall_ns.low.midpoint(own_wall_ns.high)),
@@ -309,15 +327,29 @@ impl BillBuilder {
 
     /// The wall time without the recorder. Its overhead was on the way at least as often as the
     /// busiest thread called, and at most as often as all of them; never within the time of
-    /// which files alone have the most.
+    /// which files alone have the most. A recorder that stops threads says for how long it held up any.
     fn own_wall(&self, wall_ns: u64, summary: Option<&Summary>) -> RangeNs {
         let files_ns = self.files.once_high();
         let without = |overhead| without(wall_ns, overhead).max(files_ns).min(wall_ns.max(1));
         let most_ns = |ns: i64| ns.min(self.processor_time_max(summary));
+        if self.held_ns.high > 0 {
+            let own = |held_ns: u64| wall_ns.saturating_sub(held_ns).max(1);
+            return RangeNs { low: own(self.held_ns.high), high: own(self.held_ns.low) };
+        }
         RangeNs {
             low: without(most_ns(self.overhead_ns.high)),
             high: without(most_ns(self.toll_of_most)),
         }
+    }
+
+    /// Whether too little of what was recorded is the program's own time, or that is not known to a
+    /// factor of two.
+    fn is_too_coarse(&self, wall_ns: u64, own_wall_ns: RangeNs) -> bool {
+        let [wall_ns, least_ns] = [wall_ns, own_wall_ns.low].map(|ns| ns as f64);
+        let is_unknown = least_ns < own_wall_ns.high as f64 * OWN_MIN;
+        is_unknown
+            || own_wall_ns.middle() < wall_ns * OWN_MIN
+            || self.held_ns.high > 0 && least_ns < wall_ns * OWN_MIN_STOPPED
     }
 
     /// What the recorder's part can be at the most, where it is processor time of the program itself:
@@ -395,6 +427,13 @@ impl BillBuilder {
     }
 }
 
+/// The file that a call moves bytes into.
+pub(super) fn copied_to<'a>(call: &Call, followed: &'a Followed) -> Option<&'a Arc<[u8]>> {
+    let moves = matches!(call.op, Op::Splice | Op::Sendfile | Op::CopyRange);
+    let to = followed.other.as_ref().filter(|to| moves && to.kind == OpenKind::Named);
+    to.and_then(|to| to.path.as_ref())
+}
+
 /// A call that moves bytes from what is no file into a file writes to that.
 fn written_to(call: &Call, followed: &mut Followed) -> Option<Kind> {
     let is_named = |file: &Option<Arc<OpenFile>>| {
@@ -415,12 +454,12 @@ fn unseen(kind: Unseen, count: u64) -> UnseenCount {
 }
 
 /// What a call read and wrote.
-fn bytes(call: &Call, kind: Kind) -> [u64; 2] {
+fn bytes(call: &Call, followed: &Followed, kind: Kind) -> [u64; 2] {
     let bytes = u64::try_from(call.result).unwrap_or(0);
-    match (kind, call.op) {
-        (Kind::Read, Op::Read | Op::RingRead) => [bytes, 0],
-        (Kind::Read, _) => [bytes, bytes],
-        (Kind::Write, _) => [0, bytes],
+    match kind {
+        Kind::Read if copied_to(call, followed).is_some() => [bytes, bytes],
+        Kind::Read => [bytes, 0],
+        Kind::Write => [0, bytes],
         _ => [0, 0],
     }
 }

@@ -71,7 +71,7 @@ impl Kind {
             (Self::Lock, _) => "waiting for locks",
             (Self::Map, _) => "mapping files",
             (Self::Fault, Some(true)) => "waiting for mapped files",
-            (Self::Fault, _) => "reading mapped files",
+            (Self::Fault, _) => "using mapped files",
             (Self::Size, Some(true)) => "waiting for truncate",
             (Self::Size, _) => "changing sizes",
             (Self::Other, _) => "other file calls",

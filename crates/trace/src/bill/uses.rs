@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
+use super::bill_builder::copied_to;
 use super::kind::{KINDS, Kind};
 use crate::call::Call;
 use crate::flags::{ENOENT, F_UNLCK, LOCK_UN, O_RDWR, O_TRUNC, O_WRONLY};
@@ -63,9 +64,6 @@ pub(crate) struct FileUse {
     pub(crate) again: u64,
     pub(crate) again_bytes: u64,
     pub(crate) again_ns: u64,
-    /// Page faults where it is mapped, and those that had to read.
-    pub(crate) faults: u64,
-    pub(crate) major_faults: u64,
     /// Calls that took a lock.
     pub(crate) locks: u64,
     pub(crate) longest_lock_ns: u64,
@@ -200,10 +198,7 @@ impl Uses {
         if let Some(open) = &mut open {
             open.ns = open.ns.saturating_add(ns);
         }
-        if kind == Kind::Fault {
-            file.faults += 1;
-            file.major_faults += u64::from(call.result > 0);
-        } else if !call.failed() {
+        if !call.failed() {
             match kind {
                 Kind::Read => file.read(call, open),
                 Kind::Write => file.write(call, followed.place, open),
@@ -217,6 +212,12 @@ impl Uses {
             && let Some(closed) = self.open.remove(&closed.number)
         {
             file.close(&closed);
+        }
+        if let (Kind::Read, Some(path)) = (kind, copied_to(call, followed))
+            && let Some(to) = self.files.get_mut(path)
+        {
+            to.written_bytes = to.written_bytes.saturating_add(call.result.max(0).unsigned_abs());
+            to.changed = true;
         }
         if let (Op::Rename | Op::Link, Some(to)) = (call.op, &followed.to)
             && let Some(to) = self.files.get_mut(to)

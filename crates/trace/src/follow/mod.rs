@@ -130,7 +130,9 @@ impl Follower {
             | Entry::Unseen { .. }
             | Entry::Lost { .. }
             | Entry::Idle { .. }
-            | Entry::Overhead { .. } => {}
+            | Entry::Overhead { .. }
+            | Entry::Held { .. }
+            | Entry::Outside { .. } => {}
         }
         None
     }

@@ -25,4 +25,24 @@ fn a_client_waits_for_whom_is_not_recorded() {
     let [server] = &awaited[..] else { panic!("{awaited:?}") };
     assert_eq!((server.thread, server.times, server.waited_ns), (99, 20, 80 * MS));
     assert!((0.79..0.81).contains(&server.share), "{server:?}");
+    assert_eq!(server.process, None);
+}
+
+/// Fails where a trace does not keep whom the program waited for, or where what the kernel makes for
+/// a process of the recording is taken for another program.
+#[test]
+fn whom_it_was_is_kept_in_the_trace() {
+    let mut planted = Planted::new("/srv");
+    let [name, address] = ["postgres", "127.0.0.1:5432"].map(|text| planted.path(text));
+    for (thread, process) in [(99, 90), (50, 1)] {
+        let at_ns = planted.now_ns;
+        planted.push(&Entry::Woken { at_ns, thread: 1, by: thread, slept_ns: 8 * MS });
+        planted.push(&Entry::Outside { thread, process, name, address: Some(address) });
+    }
+    planted.think(10 * MS);
+    let awaited = bill(&planted.finish()).awaited;
+    let [server] = &awaited[..] else { panic!("{awaited:?}") };
+    let process = server.process.clone().unwrap();
+    assert_eq!((process.number, &*process.name), (90, "postgres"));
+    assert_eq!(process.address.as_deref(), Some("127.0.0.1:5432"));
 }

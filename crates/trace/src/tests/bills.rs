@@ -140,6 +140,24 @@ fn the_recorders_own_time_is_taken_out_as_far_as_it_is_known() {
     assert!((low - 114.0 / 989.8).abs() < 1e-9 && (high - 117.0 / 983.0).abs() < 1e-9);
 }
 
+/// Fails where the threads that a recorder stops at once are each taken for the whole program, or
+/// where what it costs is known so badly that the program's own time is anything.
+#[test]
+fn a_program_that_is_held_up_for_most_of_its_time_has_no_bill() {
+    let own_and_coarse = |low_ms, high_ms| {
+        let mut planted = a_second(&header());
+        planted.push(&Entry::Held { low_ns: low_ms * MS, high_ns: high_ms * MS });
+        let bill = bill(&planted.finish());
+        (bill.own_wall_ns, bill.too_coarse)
+    };
+    let (own, is_too_coarse) = own_and_coarse(100, 200);
+    assert_eq!((own.low, own.high, is_too_coarse), (800 * MS, 900 * MS, false));
+    assert!(own_and_coarse(100, 300).1);
+    assert!(own_and_coarse(10, 600).1);
+    // More than there is.
+    assert_eq!(own_and_coarse(5_000, 5_000).0.low, 1);
+}
+
 /// Of one second, 40 ms are fsync that computes for 10 of them, 10 ms writes that compute for 9,
 /// and 10 ms a lock that is waited for in another folder.
 fn divided(header: &Header) -> Planted {

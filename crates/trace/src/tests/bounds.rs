@@ -33,6 +33,20 @@ fn faults_and_rings_are_time_with_their_files() {
     assert!(bill.bound.complete && bill.bound.share > 0.89, "{:?}", bill.bound);
 }
 
+/// Fails where a bound has only what was seen of page faults.
+#[test]
+fn a_fault_may_take_longer_than_was_seen() {
+    let mut planted = Planted::new("/srv");
+    let path = Some(planted.path("/srv/map"));
+    for _ in 0..100 {
+        planted.call(1, Op::Fault, 1_000, |call| call.path = path);
+        planted.think(99_000);
+    }
+    let bill = bill(&planted.finish());
+    assert_eq!(bill.files.once_ns.high, 100_000);
+    assert!((0.049..0.051).contains(&bill.bound.share), "{:?}", bill.bound);
+}
+
 /// Fails where a pipe that is spliced into a file is no time with that file.
 #[test]
 fn a_splice_into_a_file_writes_to_it() {
@@ -45,6 +59,28 @@ fn a_splice_into_a_file_writes_to_it() {
     let bill = bill(&planted.finish());
     let write = bill.kinds.iter().find(|cost| cost.kind == Kind::Write).unwrap();
     assert_eq!((write.cost.once_ns.high, write.cost.written_bytes), (MS, 500));
+}
+
+/// Fails where what is copied from file to file is not written to the second one, or where what is sent
+/// to a socket is written to a file.
+#[test]
+fn a_copy_reads_from_one_file_and_writes_to_the_other() {
+    let mut planted = Planted::new("/srv");
+    planted.open("in", 0, 3);
+    planted.open("out", 1, 4);
+    planted.call(1, Op::Socket, 1_000, |call| call.result = 5);
+    for (op, other) in [(Op::CopyRange, 4), (Op::Sendfile, 4), (Op::Sendfile, 5)] {
+        planted.call(1, op, MS, |call: &mut Call| {
+            (call.fd, call.other, call.result) = (3, other, 500);
+        });
+    }
+    let bill = bill(&planted.finish());
+    let of = |path: &str| {
+        let file = bill.top_files.iter().find(|file| file.path == path).unwrap();
+        (file.read_bytes, file.written_bytes)
+    };
+    assert_eq!((of("/srv/in"), of("/srv/out")), ((1500, 0), (0, 1000)));
+    assert_eq!((bill.files.read_bytes, bill.files.written_bytes), (1500, 1000));
 }
 
 #[test]

@@ -117,9 +117,9 @@ fn what_is_no_trace_or_another_version_says_so() {
     assert_eq!(error(b""), "it is not a trace of iotoll");
     assert_eq!(error(b"#!/bin/sh\necho something longer"), "it is not a trace of iotoll");
     assert!(error(b"iotoll trace 12\nsomething").contains("version 12"));
-    assert!(error(b"iotoll trace 4\n\0something").contains("reads versions 1 to 3"));
+    assert!(error(b"iotoll trace 5\n\0something").contains("reads versions 1 to 4"));
     assert_eq!(error(b"iotoll trace x\nsomething"), "it is not a trace of iotoll");
-    for whole in [b"iotoll trace 1\n\0", b"iotoll trace 2\n\0", b"iotoll trace 3\n\0"] {
+    for whole in [b"iotoll trace 1\n\0", b"iotoll trace 3\n\0", b"iotoll trace 4\n\0"] {
         for length in 1..=whole.len() {
             let said = error(&whole[..length]);
             assert_eq!(said, "it was cut short before anything was recorded", "{length}");

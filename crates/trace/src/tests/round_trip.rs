@@ -65,7 +65,7 @@ fn made() -> impl Strategy<Value = Made> {
     prop_oneof![
         2 => bytes.prop_map(Made::Path),
         6 => call().prop_map(|(call, paths)| Made::Call(call, paths)),
-        2 => (0_usize..9, numbers, prop::array::uniform4(small()), any::<usize>())
+        2 => (0_usize..12, numbers, prop::array::uniform4(small()), any::<usize>())
             .prop_map(|(which, a, b, path)| Made::Other(which, a, b, path)),
     ]
 }
@@ -107,6 +107,13 @@ fn other(which: usize, a: [u64; 4], b: [u32; 4], path: PathId) -> Entry {
         8 => Entry::Overhead {
             overhead_ns: OverheadNs { low: a[0] as i64, high: a[1] as i64 },
             within_ns: OverheadNs { low: a[2] as i64, high: a[3] as i64 },
+        },
+        9 => Entry::Held { low_ns: a[0], high_ns: a[1] },
+        10 => Entry::Outside {
+            thread: b[0],
+            process: b[1],
+            name: path,
+            address: flag(0).then_some(path),
         },
         7 => Entry::Woken { at_ns: a[0], thread: b[0], by: b[1], slept_ns: a[1] },
         _ => Entry::Lost { count: a[0] },

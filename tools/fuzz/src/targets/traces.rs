@@ -16,7 +16,7 @@ const APPEND: u64 = 0o2101;
 
 const WORDS: &[&str] = &[
     "iotoll trace 1\n\0",
-    "iotoll trace 3\n\0",
+    "iotoll trace 4\n\0",
     "\u{2}",
     "-journal",
     "-wal",

@@ -11,6 +11,7 @@ mod watched;
 
 use std::collections::HashSet;
 use std::fs;
+use std::io::Write as _;
 use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
@@ -129,6 +130,76 @@ fn waiting_is_told_from_working() {
         let said = stderr(&recorded.output).split_whitespace().collect::<Vec<_>>().join(" ");
         assert_eq!(said.contains("is waiting for a lock"), sees, "{said}");
     }
+}
+
+/// Fails where page faults that neither read nor wait are not seen, although moving the file would save
+/// them, or where they are of another file or have no time.
+#[test]
+fn every_first_write_to_a_page_of_a_mapped_file_is_seen() {
+    let test = "every_first_write_to_a_page_of_a_mapped_file_is_seen";
+    let Some(program) = Program::built(test, &[]) else { return };
+    if !mechanisms(test).contains(&"ebpf") {
+        return;
+    }
+    let disk = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let mut command = program.does("mapped", 2000);
+    *command.last_mut().unwrap() = disk.path().join("log").display().to_string();
+    let recorded = record("ebpf", &command);
+    if stderr(&recorded.output).contains("page faults of mapped files could not be seen") {
+        return skip(test, "this kernel does not show page faults");
+    }
+    if rustix::fs::statfs(disk.path()).unwrap().f_type == libc::TMPFS_MAGIC {
+        return skip(
+            test,
+            "the files of tests are in memory, whose faults the kernel does not show",
+        );
+    }
+    let is_of_log = |call: &trace::Call| {
+        call.took_ns > 0 && call.path.is_some_and(|path| recorded.path(path).ends_with("/log"))
+    };
+    let faults: f64 = stdout(&recorded.output).trim().parse().unwrap();
+    let seen = recorded.count(Op::Fault, is_of_log) as f64;
+    // A few are of the program's own memory, or slept and began again.
+    assert!((seen - faults).abs() <= 0.02 * faults + 5.0, "{seen} of {faults}");
+    let pages: HashSet<i64> = recorded
+        .calls()
+        .filter(|call| call.op == Op::Fault && is_of_log(call))
+        .map(|call| call.offset)
+        .collect();
+    assert!(pages.len() as f64 >= 0.98 * seen, "{} pages", pages.len());
+}
+
+/// Fails where what stops cost is believed to be little because the program makes no call that shows
+/// it.
+#[test]
+fn a_program_that_only_makes_calls_is_too_coarse_for_ptrace() {
+    let test = "a_program_that_only_makes_calls_is_too_coarse_for_ptrace";
+    let Some(program) = Program::built(test, &[]) else { return };
+    if !mechanisms(test).contains(&"ptrace") {
+        return;
+    }
+    for what in ["write", "threads"] {
+        let recorded = record("ptrace", &program.does(what, 3000));
+        let said = stderr(&recorded.output);
+        assert!(said.contains("too coarse for a bill"), "{what}: {said}");
+    }
+}
+
+/// Fails where what the command prints is part of the trace.
+#[test]
+fn a_trace_on_standard_output_is_whole_and_can_be_shown() {
+    let output = recording("auto", std::path::Path::new("-"))
+        .args(["sh", "-c", "echo of the command; cat /etc/passwd >/dev/null"])
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", stderr(&output));
+    let said = stderr(&output).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(said.contains("of the command") && said.contains("iotoll show -"), "{said}");
+    let mut show =
+        iotoll().args(["show", "-"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    show.stdin.take().unwrap().write_all(&output.stdout).unwrap();
+    let shown = show.wait_with_output().unwrap();
+    assert!(shown.status.success() && stdout(&shown).contains("Recorded:"), "{}", stdout(&shown));
 }
 
 #[test]

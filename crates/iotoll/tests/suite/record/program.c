@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
@@ -116,6 +118,20 @@ static void wait_and_work(const char *path) {
         if (read(zeros, buffer, many) != (ssize_t)many) abort();
 }
 
+// Pages of a new file that are written to through memory; says how many page faults that took.
+static void mapped(const char *path) {
+    int new = open(path, O_RDWR | O_TRUNC);
+    long page = sysconf(_SC_PAGESIZE);
+    if (ftruncate(new, times * page)) abort();
+    char *at = mmap(NULL, times * page, PROT_READ | PROT_WRITE, MAP_SHARED, new, 0);
+    if (at == MAP_FAILED) abort();
+    struct rusage before, after;
+    getrusage(RUSAGE_SELF, &before);
+    for (long i = 0; i < times; i++) at[i * page] = 1;
+    getrusage(RUSAGE_SELF, &after);
+    printf("%ld\n", after.ru_minflt - before.ru_minflt);
+}
+
 int main(int count, char **words) {
     if (count < 4) return 2;
     times = atol(words[2]);
@@ -125,6 +141,7 @@ int main(int count, char **words) {
     if (!strcmp(words[1], "stdio")) stdio(words[3]);
     if (!strcmp(words[1], "threads")) threads();
     if (!strcmp(words[1], "kinds")) many_kinds(words[3]);
+    if (!strcmp(words[1], "mapped")) mapped(words[3]);
     if (!strcmp(words[1], "names")) names(words[3]);
     if (!strcmp(words[1], "others")) start_others();
     if (!strcmp(words[1], "waits")) wait_and_work(words[3]);

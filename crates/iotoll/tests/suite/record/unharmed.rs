@@ -156,10 +156,9 @@ fn a_stopped_program_stays_stopped_until_it_is_continued() {
 #[test]
 fn signals_to_the_recorder_are_passed_on() {
     for mechanism in mechanisms("signals_to_the_recorder_are_passed_on") {
-        for signal in ["-TERM", "-INT"] {
+        for signal in ["-TERM", "-INT", "-USR1", "-USR2", "-ALRM"] {
             let folder = tempfile::tempdir().unwrap();
-            let script =
-                "trap 'echo got it; exit 5' TERM INT; : > ready; while :; do sleep 0.02; done";
+            let script = "trap 'echo got it; exit 5' TERM INT USR1 USR2 ALRM; : > ready; while :; do sleep 0.02; done";
             let recorder = recording(mechanism, &folder.path().join("x.trace"))
                 .args(["sh", "-c", script])
                 .current_dir(folder.path())

@@ -7,7 +7,7 @@ use trace::{Call, Op, Unseen};
 pub(crate) struct NotReplayed {
     /// Operations on `io_uring`.
     pub(crate) ring_operations: Count,
-    /// Pages of mapped files that came from a device.
+    /// Page faults of mapped files.
     pub(crate) mapped_pages: Count,
     /// Syncs of mapped files.
     pub(crate) msyncs: Count,
@@ -27,7 +27,7 @@ impl NotReplayed {
     pub(crate) fn call(&mut self, call: &Call) {
         let of = match call.op {
             op if op.is_of_ring() => &mut self.ring_operations,
-            Op::Fault if call.result == 1 => &mut self.mapped_pages,
+            Op::Fault => &mut self.mapped_pages,
             Op::Msync => &mut self.msyncs,
             _ => return,
         };
