@@ -20,8 +20,12 @@ pub(super) fn untrusted(facts: &Facts) -> Option<String> {
     ];
     let mut lacking = parts.iter().filter(|(part, ..)| part.ns as f64 / stretch_ns > MISSING_MAX);
     if let Some((part, what, of)) = lacking.next() {
+        let share = part.ns as f64 / stretch_ns;
+        // Nobody may know.
+        let share =
+            if share > 1.0 { String::new() } else { format!(", {} of its time", percent(share)) };
         return Some(format!(
-            "it lacks {} {of}, which no replay makes again",
+            "it lacks {} {of}{share}, which no replay makes again",
             counted(part.number, what)
         ));
     }

@@ -1,7 +1,7 @@
 //! Whom a program waits for outside of the recording: a server that it asks.
 
 use std::cmp::Reverse;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use serde::Serialize;
 
@@ -12,11 +12,11 @@ const WORTH_A_LOOK: f64 = 0.05;
 /// How many are named.
 const NAMED: usize = 3;
 
-/// A thread outside of the recording that the program waited for.
+/// A process outside of the recording that the program waited for, or a thread of which that is not known.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Awaited {
-    /// Its number, as the recorder saw it.
+    /// The number of its thread that ended waits, the lowest of several, as the recorder saw it.
     pub thread: u32,
     /// How often it ended a wait.
     pub times: u64,
@@ -84,19 +84,28 @@ impl Wakes {
         if self.recorded.len() >= THREADS_MAX {
             return Vec::new();
         }
-        let mut longest: HashMap<u32, (u64, u64)> = HashMap::new();
-        for ((by, _), (times, waited_ns)) in &self.waits {
+        // By whom: of a process, any of its threads. The first of them stands for it.
+        let mut by_thread: BTreeMap<(Option<u32>, u32), Vec<_>> = BTreeMap::new();
+        for ((by, thread), waits) in &self.waits {
             if !self.is_recorded(*by) {
-                let all = longest.entry(*by).or_default();
-                *all = (all.0 + times, all.1.max(*waited_ns));
+                let process = self.processes.get(by).map(|process| process.number);
+                let whom = (process, if process.is_some() { 0 } else { *by });
+                by_thread.entry(whom).or_default().push((*by, *thread, *waits));
             }
         }
-        let awaited = |(thread, (times, waited_ns)): (u32, (u64, u64))| {
+        let awaited = |waits: Vec<(u32, u32, (u64, u64))>| {
+            let mut by_waiting: HashMap<u32, u64> = HashMap::new();
+            for (_, waiting, (_, ns)) in &waits {
+                *by_waiting.entry(*waiting).or_default() += ns;
+            }
+            let times = waits.iter().map(|(_, _, (times, _))| times).sum();
+            let waited_ns = by_waiting.into_values().max().unwrap_or_default();
             let share = (waited_ns as f64 / wall_ns.max(1) as f64).min(1.0);
+            let thread = waits.iter().map(|(by, ..)| *by).min().unwrap_or_default();
             let process = self.processes.get(&thread).cloned();
             Awaited { thread, times, waited_ns, share, process }
         };
-        let mut all: Vec<Awaited> = longest.into_iter().map(awaited).collect();
+        let mut all: Vec<Awaited> = by_thread.into_values().map(awaited).collect();
         all.retain(|awaited| awaited.share >= WORTH_A_LOOK);
         all.sort_by_key(|awaited| (Reverse(awaited.waited_ns), awaited.thread));
         all.truncate(NAMED);

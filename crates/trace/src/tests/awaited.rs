@@ -34,15 +34,16 @@ fn a_client_waits_for_whom_is_not_recorded() {
 fn whom_it_was_is_kept_in_the_trace() {
     let mut planted = Planted::new("/srv");
     let [name, address] = ["postgres", "127.0.0.1:5432"].map(|text| planted.path(text));
-    for (thread, process) in [(99, 90), (50, 1)] {
+    for (thread, process) in [(99, 90), (50, 1), (98, 90)] {
         let at_ns = planted.now_ns;
-        planted.push(&Entry::Woken { at_ns, thread: 1, by: thread, slept_ns: 8 * MS });
+        planted.push(&Entry::Woken { at_ns, thread: 1, by: thread, slept_ns: 4 * MS });
         planted.push(&Entry::Outside { thread, process, name, address: Some(address) });
     }
     planted.think(10 * MS);
     let awaited = bill(&planted.finish()).awaited;
     let [server] = &awaited[..] else { panic!("{awaited:?}") };
     let process = server.process.clone().unwrap();
+    assert_eq!((server.times, server.waited_ns), (2, 8 * MS), "of both its threads");
     assert_eq!((process.number, &*process.name), (90, "postgres"));
     assert_eq!(process.address.as_deref(), Some("127.0.0.1:5432"));
 }
