@@ -113,7 +113,8 @@ pub fn check_source(file: BorrowedFd<'_>, given: &Path) -> Result<(), SourceErro
 fn is_inherited(given: &Path) -> bool {
     let given = given.to_string_lossy();
     let number = DESCRIPTORS.iter().find_map(|folder| given.strip_prefix(folder));
-    given == STANDARD_INPUT || number.is_some_and(|number| number.parse::<u32>().is_ok())
+    [STANDARD_INPUT, "-"].contains(&&*given)
+        || number.is_some_and(|number| number.parse::<u32>().is_ok())
 }
 
 fn judge(file: BorrowedFd<'_>, given: &Path) -> Result<(), SourceError> {

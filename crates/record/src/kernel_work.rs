@@ -24,7 +24,7 @@ pub(crate) struct FileNumber {
     pub(crate) inode: u64,
 }
 
-/// A page fault of a mapped file that read, or waited.
+/// A page fault of a mapped file.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fault {
     pub(crate) thread: u32,

@@ -54,9 +54,7 @@ impl Mapped {
         self.processes.insert(process, known.into());
     }
 
-    /// A file is mapped. Its number is looked for now, for the process may be gone when a fault is told.
     pub(crate) fn map(&mut self, process: u32, at: u64, bytes: u64, path: &Bytes) {
-        self.number(path);
         let known = Arc::make_mut(self.processes.entry(process).or_default());
         let end = at.saturating_add(bytes);
         let covered: Vec<u64> = known.range(at..end).map(|(begin, _)| *begin).collect();
@@ -66,7 +64,8 @@ impl Mapped {
         known.insert(at, (end, Arc::clone(path)));
     }
 
-    fn number(&mut self, path: &Bytes) {
+    /// Looks for the number of a file that is mapped: its process may be gone when a fault is told.
+    pub(crate) fn number(&mut self, path: &Bytes) {
         if self.numbered.len() >= FILES_MAX {
             self.numbered.clear();
         }
@@ -78,7 +77,7 @@ impl Mapped {
         {
             self.make_room();
             let number = FileNumber { device: as_in_kernel(facts.dev()), inode: facts.ino() };
-            self.files.entry(number).or_insert_with(|| Some(Arc::clone(path)));
+            self.files.insert(number, Some(Arc::clone(path)));
         }
     }
 

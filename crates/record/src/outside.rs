@@ -18,10 +18,10 @@ const LOOKED_AT: usize = 256;
 pub(crate) struct Outside(HashMap<u32, Option<AwaitedProcess>>);
 
 impl Outside {
-    /// A thread has ended a wait.
-    pub(crate) fn meet(&mut self, thread: u32) {
+    /// A thread has ended a wait, which may be one of a process that is followed.
+    pub(crate) fn meet(&mut self, thread: u32, is_followed: impl Fn(u32) -> bool) {
         if self.0.len() < LOOKED_AT || self.0.contains_key(&thread) {
-            self.0.entry(thread).or_insert_with(|| look(thread));
+            self.0.entry(thread).or_insert_with(|| look(thread, is_followed));
         }
     }
 
@@ -30,12 +30,17 @@ impl Outside {
     }
 }
 
-fn look(thread: u32) -> Option<AwaitedProcess> {
+fn look(thread: u32, is_followed: impl Fn(u32) -> bool) -> Option<AwaitedProcess> {
     let (process, name) = process_of(thread)?;
     let sockets = inherited::sockets(process).collect::<HashSet<u64>>();
     let address = connections::address(process, &sockets);
-    Some(AwaitedProcess { number: first_of_program(process), name, address })
+    let number = if is_followed(process) { process } else { first_of_program(process) };
+    Some(AwaitedProcess { number, name, address })
 }
+
+/// Programs that run other programs: two processes of them need not be one server.
+const INTERPRETERS: [&str; 8] =
+    ["python", "node", "ruby", "perl", "java", "bash", "dash", "busybox"];
 
 /// A server may answer each client by a process that ends with the client: the first process of the
 /// same program stays.
@@ -43,10 +48,11 @@ fn first_of_program(process: u32) -> u32 {
     let program = |process: u32| fs::read_link(format!("/proc/{process}/exe")).ok();
     let parent =
         |process: u32| Stat::read(&Root::real(), process.cast_signed())?.parent.try_into().ok();
-    let own = program(process);
+    let own = program(process).filter(|own| {
+        let name = own.file_name().unwrap_or_default().to_string_lossy();
+        !INTERPRETERS.iter().any(|interpreter| name.starts_with(interpreter))
+    });
     let parents = iter::successors(Some(process), |process| parent(*process));
-    parents
-        .take_while(|process| own.is_some() && program(*process) == own)
-        .last()
-        .unwrap_or(process)
+    let is_own = |process: &u32| own.is_some() && program(*process) == own;
+    parents.take_while(is_own).last().unwrap_or(process)
 }

@@ -229,6 +229,11 @@ impl Calibration {
         Some(())
     }
 
+    /// Whether there are as many turns as are kept.
+    pub(crate) fn is_full(&self) -> bool {
+        self.0.len() >= KEPT
+    }
+
     /// What calls cost: from what those in a row cost in the middle half of the turns to what those
     /// with a cold cache do. None without a turn.
     pub(crate) fn overhead(&self) -> Option<Overhead> {

@@ -100,6 +100,15 @@ pub(crate) struct RawCall<'a> {
     pub(crate) dispatched: u32,
 }
 
+/// Whether a call names no path and leaves all descriptors as they are, which most do.
+pub(crate) fn leaves_descriptors(call: &Call) -> bool {
+    let only_uses = matches!(
+        call.op,
+        Op::Read | Op::Write | Op::Seek | Op::Stat | Op::Fsync | Op::Fdatasync | Op::Getdents
+    );
+    only_uses && call.path.is_none()
+}
+
 /// For how long a thread was off the processor within a call; 0 where nobody saw it.
 // Units end names.
 #[allow(clippy::struct_field_names)]

@@ -27,7 +27,7 @@ use crate::start::Held;
 const TIMING: &str = "measuring what it costs";
 /// The calls are timed without a recorder and with it, in turns: a machine is faster at one moment
 /// than at the next. So long, and once at the least: nobody waits for a recording to begin, and turns
-/// are kept for the next one.
+/// are kept for the next one. Once all are there that are kept, one more is enough.
 const TIMING_MAX: Duration = Duration::from_millis(40);
 
 /// Records.
@@ -141,7 +141,7 @@ impl Recorder {
             let after = self.bare(timing(calls))?;
             kept.add(&before, &recorded, took, &after);
             before = after;
-            if began.elapsed() > TIMING_MAX {
+            if kept.is_full() || began.elapsed() > TIMING_MAX {
                 break;
             }
         }

@@ -26,7 +26,7 @@ use crate::inherited::{self, Inherited};
 use crate::kernel_work::{Fault, RingDone};
 use crate::mapped::{self, Mapped};
 use crate::outside::Outside;
-use crate::raw_call::{Event, Forked, RawCall, Sink, Woken};
+use crate::raw_call::{Event, Forked, RawCall, Sink, Woken, leaves_descriptors};
 use crate::recorded::Recorded;
 use crate::sample;
 use crate::table::{self, Outcome, Role, Row};
@@ -265,6 +265,9 @@ impl<W: Write> Recording<W> {
         if let (Some(path), false) = (path, call.failed()) {
             let process = self.follower.process(call.thread).unwrap_or(call.thread);
             self.mapped.map(process, call.result.cast_unsigned(), call.length, path);
+            if self.sees.faults {
+                self.mapped.number(path);
+            }
         }
         Ok(())
     }
@@ -394,7 +397,7 @@ impl<W: Write> Recording<W> {
             return Ok(());
         }
         if self.follower.process(woken.by).is_none() {
-            self.outside.meet(woken.by);
+            self.outside.meet(woken.by, |process| self.follower.process(process).is_some());
         }
         self.push(&Entry::Woken {
             at_ns: woken.at_ns.saturating_sub(self.origin_ns),
@@ -473,15 +476,6 @@ impl<W: Write> Sink for Recording<W> {
 
 fn is_alive(process: u32) -> bool {
     host::process::is_alive(&Root::real(), process.cast_signed())
-}
-
-/// Whether a call names no path and leaves all descriptors as they are, which most do.
-fn leaves_descriptors(call: &Call) -> bool {
-    let only_uses = matches!(
-        call.op,
-        Op::Read | Op::Write | Op::Seek | Op::Stat | Op::Fsync | Op::Fdatasync | Op::Getdents
-    );
-    only_uses && call.path.is_none()
 }
 
 /// Why nothing more can be written.

@@ -125,37 +125,16 @@ impl Coder {
                 put(out, *offset);
             }
             Entry::File(facts) => put_file(out, facts, paths),
-            Entry::Unseen { kind, count } => {
-                out.extend([UNSEEN, *kind as u8]);
-                put(out, *count);
-            }
-            Entry::Lost { count } => {
-                out.push(LOST);
-                put(out, *count);
-            }
             Entry::Idle { at_ns, took_ns } => {
                 out.push(IDLE);
                 self.put_time(out, NOBODY, *at_ns);
                 put(out, *took_ns);
             }
-            Entry::Overhead { overhead_ns, within_ns } => {
-                out.push(OVERHEAD);
-                for ns in [overhead_ns.low, overhead_ns.high, within_ns.low, within_ns.high] {
-                    put_difference(out, ns.cast_unsigned(), 0);
-                }
-            }
-            Entry::Held { low_ns, high_ns } => {
-                out.push(HELD);
-                put(out, *low_ns);
-                put(out, *high_ns);
-            }
-            Entry::Outside { thread, process, name, address } => {
-                out.push(OUTSIDE);
-                put(out, u64::from(*thread));
-                put(out, u64::from(*process));
-                put_path(out, Some(*name), paths);
-                put_path(out, *address, paths);
-            }
+            Entry::Unseen { .. }
+            | Entry::Lost { .. }
+            | Entry::Overhead { .. }
+            | Entry::Held { .. }
+            | Entry::Outside { .. } => put_remark(out, entry, paths),
         }
     }
 
@@ -448,6 +427,39 @@ fn take_u32(bytes: &mut &[u8]) -> Option<u32> {
 
 fn take_fd(bytes: &mut &[u8], before: i32) -> Option<i32> {
     i32::try_from(take_difference(bytes, before as u64)? as i64).ok()
+}
+
+/// Appends what the recorder says of itself and of what it saw, at no moment.
+fn put_remark(out: &mut Vec<u8>, entry: &Entry, paths: &Paths) {
+    match entry {
+        Entry::Unseen { kind, count } => {
+            out.extend([UNSEEN, *kind as u8]);
+            put(out, *count);
+        }
+        Entry::Lost { count } => {
+            out.push(LOST);
+            put(out, *count);
+        }
+        Entry::Overhead { overhead_ns, within_ns } => {
+            out.push(OVERHEAD);
+            for ns in [overhead_ns.low, overhead_ns.high, within_ns.low, within_ns.high] {
+                put_difference(out, ns.cast_unsigned(), 0);
+            }
+        }
+        Entry::Held { low_ns, high_ns } => {
+            out.push(HELD);
+            put(out, *low_ns);
+            put(out, *high_ns);
+        }
+        Entry::Outside { thread, process, name, address } => {
+            out.push(OUTSIDE);
+            put(out, u64::from(*thread));
+            put(out, u64::from(*process));
+            put_path(out, Some(*name), paths);
+            put_path(out, *address, paths);
+        }
+        _ => {}
+    }
 }
 
 /// The paths that an entry names.

@@ -13,7 +13,8 @@ pub struct Pattern {
     pub summed_ns: u64,
     /// This as a share of the time in which the program was busy, 1 at the most.
     pub share: f64,
-    /// What compares it with what could be done instead, to be pasted into a shell.
+    /// What compares it with what could be done instead, to be pasted into a shell; empty where the answer
+    /// is known beforehand.
     pub command: String,
 }
 

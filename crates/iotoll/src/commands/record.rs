@@ -29,8 +29,8 @@ Examples:
   iotoll show clone.trace";
 
 const RECORD_NOTES: &str = "\
-The command keeps its standard input, output and error, its signals and its exit
-code. The bill is printed on standard error. iotoll records the calls of the
+The command keeps its standard input, output and error (but for -o -), its signals
+and its exit code. The bill is printed on standard error. iotoll records the calls of the
 command and of all processes that it starts: which files, how much, how long. It
 does not record contents of files, arguments or environments.
 

@@ -1,5 +1,6 @@
 //! Traces in files, and what they come to.
 
+use std::env;
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _};
 use std::path::Path;
@@ -30,8 +31,20 @@ pub(crate) fn is_trace_in(file: &mut File) -> io::Result<bool> {
     Ok(is_trace(&beginning))
 }
 
-/// The bill of a trace.
+/// The bill of a trace. Its commands are to be run from here, wherever the program ran.
 pub(crate) fn bill_in(trace: File) -> anyhow::Result<Bill> {
     let mut reader = TraceReader::new(trace)?;
-    bill_of(&mut reader, report::command_of).context("reading the trace")
+    let mut bill = bill_of(&mut reader, report::command_of).context("reading the trace")?;
+    let here = env::current_dir().ok();
+    if bill.working_folder.as_deref().map(Path::new) != here.as_deref() {
+        name_folders(&mut bill);
+    }
+    Ok(bill)
+}
+
+/// Has all commands name their folders from the root.
+pub(crate) fn name_folders(bill: &mut Bill) {
+    for pattern in bill.patterns.iter_mut().filter(|pattern| !pattern.command.is_empty()) {
+        pattern.command = report::command_of(&pattern.what, None);
+    }
 }

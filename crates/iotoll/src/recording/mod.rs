@@ -50,9 +50,7 @@ impl RecordedRun<'_> {
             let mut bill = billed::bill_in(trace.context("reading the trace")?)?;
             if let Some(elsewhere) = self.elsewhere {
                 bill.rename(|path| elsewhere.path(path));
-                for pattern in &mut bill.patterns {
-                    pattern.command = report::command_of(&pattern.what, None);
-                }
+                billed::name_folders(&mut bill);
                 bill.container = Some(elsewhere.container());
             }
             Ok(bill)

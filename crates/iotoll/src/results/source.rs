@@ -19,7 +19,7 @@ use report::html::record;
 use rustix::fs::{MemfdFlags, memfd_create};
 use store::{Content, Entry, State, Store};
 use trace::Bill;
-use units::counted;
+use units::{counted, exact_size};
 
 use crate::exit::UsageError;
 use crate::recording::billed;
@@ -67,7 +67,8 @@ impl Source {
 
     /// What may be a result is read to its end, for traces and records are read from files.
     fn standard_input() -> anyhow::Result<Self> {
-        let mut input = Input::open(Path::new("/dev/stdin"), document::BYTES_MAX)?;
+        // A recording may take its time.
+        let mut input = io::stdin().lock().take(document::BYTES_MAX + 1);
         let mut beginning = Vec::new();
         input.by_ref().take(BEGINNING_BYTES).read_to_end(&mut beginning)?;
         let is_trace = trace::is_trace(&beginning);
@@ -77,6 +78,7 @@ impl Source {
         let mut file = File::from(memfd_create("iotoll-input", MemfdFlags::CLOEXEC)?);
         file.write_all(&beginning)?;
         io::copy(&mut input, &mut file)?;
+        ensure!(input.limit() > 0, "it is larger than {}", exact_size(document::BYTES_MAX));
         file.rewind()?;
         if is_trace {
             return Ok(Self::Trace(file));

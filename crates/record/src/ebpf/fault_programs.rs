@@ -2,9 +2,10 @@
 //!
 //! The kernel has no tracepoint at the end of a fault. So a fault ends where its thread goes on after it
 //! slept, or, where it did not sleep, where the page is counted as memory of the program's. Of a page
-//! that could be read already and is written to, it ends where the page becomes one to be written back.
-//! Faults within a recorded call are part of it, and those for which the kernel only maps what is
-//! beside a page that it has in memory are left out. While a thread is in a fault, or may be in one, the
+//! that could be read already and is written to, it ends where the page becomes one to be written back;
+//! one that is to be written back already shows no end, and is left out. So are faults for which the
+//! kernel only maps what is beside a page that it has in memory. Those within a recorded call are part
+//! of it. While a thread is in a fault, or may be in one, the
 //! time at which its call began has its highest bit set.
 
 use super::assembler::Helper::{KtimeGetNs, MapLookup, MapUpdate};
@@ -101,16 +102,27 @@ pub(super) fn of_file(maps: &Maps, faults: i32, places: &Places) -> Option<Vec<I
     w.finish()
 }
 
-/// A page that may be read is written to, of a file perhaps: (address, registers, what it was for).
+/// Any fault begins, so that one before it is over, if nobody saw its end: (address, registers, what it
+/// was for). Perhaps a page of a file is written to that may be read.
 pub(super) fn any(maps: &Maps, faults: i32) -> Option<Vec<Instruction>> {
     const PRESENT_AND_WRITE: i32 = 3;
     let mut w = Writer::new(maps);
+    let (is_over, is_other) = (w.a.label(), w.a.label());
     w.a.load(Eight, R7, R1, 0);
-    w.a.load(Eight, R1, R1, 16);
-    w.a.and(R1, PRESENT_AND_WRITE);
-    w.a.jump_if(R1, Test::NotEqual, PRESENT_AND_WRITE, w.out);
+    w.a.load(Eight, R6, R1, 16);
+    w.a.and(R6, PRESENT_AND_WRITE);
     outside_of_calls(&mut w);
-    let a = &mut w.a;
+    let (a, out) = (&mut w.a, w.out);
+    a.jump_if(R6, Test::NotEqual, PRESENT_AND_WRITE, is_other);
+    a.jump(is_over);
+    a.place(is_other);
+    is_in_one(a, R8, out);
+    a.store_number(Eight, R8, to::OF_THREAD_BEGAN, 0);
+    lookup(a, faults);
+    a.jump_if(R0, Test::Equal, 0, out);
+    a.store_number(Eight, R0, BEGAN, 0);
+    a.jump(out);
+    a.place(is_over);
     for at in [INODE, DEVICE, PAGE] {
         a.store_number(Eight, Stack, FAULT + at, 0);
     }

@@ -10,7 +10,7 @@ use sys::wait::{Waited, Whom, read_memory, wait};
 use trace::{OverheadNs, Unseen};
 
 use super::stops::Stops;
-use super::thread::{Memory, Thread, Within, program, used};
+use super::thread::{Memory, Thread, Within, needed, program, used};
 use crate::privileges;
 use crate::raw_call::{Event, Forked, Sink};
 use crate::table::{self, Outcome, Row};
@@ -35,10 +35,12 @@ pub(super) struct Follower<'s, S: Sink> {
     /// Whether the command has not become its program yet: what it does until then is ours.
     becoming: bool,
     began_ns: u64,
-    /// For how long threads that have ended were on a processor.
-    processor_ns: u64,
-    /// For how long threads were on a processor before they were attached to.
-    used_before_ns: u64,
+    /// For how long threads that have ended needed a processor …
+    needed_ns: [u64; 2],
+    /// … and those that are followed, before they were.
+    needed_before_ns: [u64; 2],
+    /// Whether any was stopped by a signal.
+    was_stopped: bool,
 }
 
 /// How a stopped thread goes on.
@@ -65,8 +67,9 @@ impl<'s, S: Sink> Follower<'s, S> {
             stops: Stops::new(stop),
             becoming: false,
             began_ns: monotonic_ns(),
-            processor_ns: 0,
-            used_before_ns: 0,
+            needed_ns: [0; 2],
+            needed_before_ns: [0; 2],
+            was_stopped: false,
         }
     }
 
@@ -79,13 +82,12 @@ impl<'s, S: Sink> Follower<'s, S> {
     /// A thread that this process has attached to.
     pub(super) fn attach(&mut self, thread: u32, process: u32) {
         self.know(thread, process);
-        let (user_ns, system_ns) = used(process, thread);
-        self.used_before_ns += user_ns + system_ns;
+        self.needed_before_ns = add(self.needed_before_ns, needed(process, thread));
     }
 
     /// A thread that is followed.
     pub(super) fn know(&mut self, thread: u32, process: u32) {
-        self.threads.insert(thread, Thread { process, within: None, used: (0, 0) });
+        self.threads.insert(thread, Thread::of(process));
         self.stops.threads(self.threads.len());
     }
 
@@ -122,19 +124,23 @@ impl<'s, S: Sink> Follower<'s, S> {
         Ok(())
     }
 
-    /// What is left of the recorder's time, seen from the end.
+    /// What is left of the recorder's time, seen from the end. Of a program that was stopped by others,
+    /// nobody knows.
     fn tell_rest(&mut self) {
+        if self.was_stopped {
+            return;
+        }
         let now_ns = monotonic_ns();
-        let mut processor_ns = self.processor_ns;
+        let mut needed_ns = self.needed_ns;
         for (thread, known) in &self.threads {
-            let (user_ns, system_ns) = used(known.process, *thread);
-            processor_ns += user_ns + system_ns;
+            needed_ns = add(needed_ns, needed(known.process, *thread));
             if let Some(within) = &known.within {
                 self.stops.waits(within.number.into(), now_ns.saturating_sub(within.began_ns));
             }
         }
-        let processor_ns = processor_ns.saturating_sub(self.used_before_ns);
-        let rest = self.stops.rest(now_ns.saturating_sub(self.began_ns), processor_ns);
+        let before_ns = self.needed_before_ns;
+        let needed_ns = [0, 1].map(|of| needed_ns[of].saturating_sub(before_ns[of]));
+        let rest = self.stops.rest(now_ns.saturating_sub(self.began_ns), needed_ns);
         self.tell(&rest);
     }
 
@@ -142,6 +148,7 @@ impl<'s, S: Sink> Follower<'s, S> {
         for cost in self.stops.measured() {
             self.tell(&cost);
         }
+        self.stops.threads(self.threads.len());
     }
 
     fn on_event(&mut self, waited: Waited) {
@@ -183,10 +190,15 @@ impl<'s, S: Sink> Follower<'s, S> {
             libc::PTRACE_EVENT_EXIT => {
                 if let Some(known) = self.threads.get_mut(&thread) {
                     known.used = used(known.process, thread);
+                    known.needed_ns = needed(known.process, thread);
+                    known.ends_ns = Some(monotonic_ns());
                 }
             }
             // Of itself, a thread stops so when it is new, or was interrupted.
-            EVENT_STOP if signal != libc::SIGTRAP => return Onward::Stay,
+            EVENT_STOP if signal != libc::SIGTRAP => {
+                self.was_stopped = true;
+                return Onward::Stay;
+            }
             _ => {}
         }
         Onward::Run(0)
@@ -215,6 +227,9 @@ impl<'s, S: Sink> Follower<'s, S> {
                 let number = u32::try_from(number).unwrap_or(u32::MAX);
                 let within = Within { number, arguments, began_ns: now_ns, let_go_ns: now_ns };
                 known.within = native.then_some(within);
+                if !native {
+                    self.stops.has_others();
+                }
                 if !self.keeps_rights && self.memory.becomes_privileged(thread, &within) {
                     return self.leave(thread);
                 }
@@ -245,6 +260,7 @@ impl<'s, S: Sink> Follower<'s, S> {
         if ptrace::detach(thread, 0).is_ok() {
             self.threads.remove(&thread);
         }
+        self.stops.has_others();
         self.tell(&Event::Unseen(Unseen::Programs, 1));
         Onward::Gone
     }
@@ -272,8 +288,7 @@ impl<'s, S: Sink> Follower<'s, S> {
 
     /// The command has become its program.
     fn begin(&mut self, process: u32) {
-        let (user_ns, system_ns) = used(process, process);
-        (self.began_ns, self.used_before_ns) = (monotonic_ns(), user_ns + system_ns);
+        (self.began_ns, self.needed_before_ns) = (monotonic_ns(), needed(process, process));
         self.stops.begin();
     }
 
@@ -297,8 +312,10 @@ impl<'s, S: Sink> Follower<'s, S> {
         self.early.remove(&thread);
         let Some(known) = self.threads.remove(&thread) else { return };
         let (user_ns, system_ns) = known.used;
-        self.processor_ns += user_ns + system_ns;
         let (at_ns, status) = (monotonic_ns(), waited.status);
+        // Its memory is given back meanwhile.
+        let ending_ns = known.ends_ns.map_or(0, |since_ns| at_ns.saturating_sub(since_ns));
+        self.needed_ns = add(add(self.needed_ns, known.needed_ns), [ending_ns; 2]);
         self.tell(&Event::Ended { at_ns, thread, status, user_ns, system_ns });
     }
 
@@ -337,6 +354,10 @@ impl<'s, S: Sink> Follower<'s, S> {
         let _ = ptrace::detach(thread, if is_signal { signal } else { 0 });
         self.threads.remove(&thread);
     }
+}
+
+fn add(one: [u64; 2], other: [u64; 2]) -> [u64; 2] {
+    [0, 1].map(|of| one[of].saturating_add(other[of]))
 }
 
 /// How a new thread was asked for (clone(2)).

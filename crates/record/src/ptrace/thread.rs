@@ -18,8 +18,16 @@ pub(super) struct Thread {
     pub(super) process: u32,
     /// The call that it is in.
     pub(super) within: Option<Within>,
-    /// Its processor time when it was about to end.
+    /// Its processor time when it was about to end, how long it needed a processor, and when that was.
     pub(super) used: (u64, u64),
+    pub(super) needed_ns: [u64; 2],
+    pub(super) ends_ns: Option<u64>,
+}
+
+impl Thread {
+    pub(super) fn of(process: u32) -> Self {
+        Self { process, within: None, used: (0, 0), needed_ns: [0; 2], ends_ns: None }
+    }
 }
 
 /// A call that has not returned.
@@ -120,6 +128,22 @@ pub(super) fn used(process: u32, thread: u32) -> (u64, u64) {
     share(sum.unwrap_or(0), user, system)
 }
 
+/// For how long a thread was on a processor or waited for one, and without that wait: both with what it
+/// may have waited at most for pages that were read.
+pub(super) fn needed(process: u32, thread: u32) -> [u64; 2] {
+    /// A disk that is busy.
+    const PAGE_NS: u64 = 20_000_000;
+    let read = |name| fs::read_to_string(format!("/proc/{process}/task/{thread}/{name}"));
+    let schedstat = read("schedstat").unwrap_or_default();
+    let mut times = schedstat.split(' ').map_while(|text| text.parse::<u64>().ok());
+    let (ran_ns, queued_ns) = (times.next().unwrap_or(0), times.next().unwrap_or(0));
+    let stat = read("stat").unwrap_or_default();
+    let major_faults = stat.rsplit_once(") ").and_then(|(_, fields)| fields.split(' ').nth(9));
+    let major_faults = major_faults.and_then(|text| text.parse::<u64>().ok()).unwrap_or_default();
+    let surely_ns = ran_ns.saturating_add(major_faults.saturating_mul(PAGE_NS));
+    [surely_ns.saturating_add(queued_ns), surely_ns]
+}
+
 /// The program that a process runs.
 pub(super) fn program(process: u32) -> Vec<u8> {
     let program = fs::read_link(format!("/proc/{process}/exe")).unwrap_or_default();
@@ -135,5 +159,6 @@ mod tests {
         let me = std::process::id();
         let (user, system) = used(me, me);
         assert!(user + system > 0);
+        assert!(needed(me, me).iter().all(|needed| *needed >= user + system));
     }
 }

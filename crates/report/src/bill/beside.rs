@@ -47,18 +47,19 @@ fn unseen(bill: &Bill) -> Option<String> {
         let operations = met(Unseen::IoUring, "operation");
         parts.push(format!("Operations by io_uring{operations} need no call and are not in this."));
     }
+    if of(Unseen::Namespaces) > 0 && bill.container.is_none() {
+        parts.push(format!(
+            "The program had other mounts than this machine ({}): names may mean other files, so no \
+             command is given.",
+            counted(of(Unseen::Namespaces), "time")
+        ));
+    }
     for (kind, name, what) in [
-        (
-            Unseen::Namespaces,
-            "process or call",
-            "has other mounts than this machine: names may mean other files, so no command is given",
-        ),
         (Unseen::Programs, "program", "could not be followed, as those with rights of their own"),
         (Unseen::Paths, "path", "could not be read"),
         (Unseen::Calls, "call", "acted on files in ways that the recorder does not know"),
     ] {
-        let is_resolved = kind == Unseen::Namespaces && bill.container.is_some();
-        if of(kind) > 0 && !is_resolved {
+        if of(kind) > 0 {
             parts.push(format!("{} {what}.", counted(of(kind), name)));
         }
     }

@@ -7,6 +7,9 @@ use units::{count, counted, percent, rough_size, time, two_digits};
 use super::names::{file, folder, shortened};
 use crate::text::{Width, heading, paragraph};
 
+/// What is said of names that are looked up, where the answer is known beforehand.
+const FROM_MEMORY: &str =
+    " The kernel has the names in memory, so no other storage helps: look up fewer.";
 /// The longest that a name is within a sentence.
 const NAME_CHARS: usize = 60;
 /// What stands before a command.
@@ -20,8 +23,12 @@ pub(super) fn all(bill: &Bill, lines_max: usize, width: Width) -> String {
     let mut out = format!("\n{}", heading("What it does that may pay to be done another way"));
     let mut told = 0;
     for pattern in &bill.patterns {
-        let mut text = paragraph("• ", "  ", &sentence(bill, pattern), width);
-        if names_are_of_this_machine(bill) {
+        let mut sentence = sentence(bill, pattern);
+        if pattern.command.is_empty() {
+            sentence += FROM_MEMORY;
+        }
+        let mut text = paragraph("• ", "  ", &sentence, width);
+        if names_are_of_this_machine(bill) && !pattern.command.is_empty() {
             text += &command(&pattern.command, width);
         }
         // The last line is for what is left out.

@@ -23,7 +23,8 @@ const SHELLS: [&str; 5] = ["sh", "bash", "dash", "env", "timeout"];
 
 /// All topics that apply, the one with the most time first.
 pub(crate) fn find(bill: &Bill, uses: &Uses) -> Vec<Advice> {
-    let known = TOPICS.iter().filter(|topic| is_known(topic, bill, uses));
+    let pays = |topic: &&Topic| bill.processes >= topic.processes_min;
+    let known = TOPICS.iter().filter(pays).filter(|topic| is_known(topic, bill, uses));
     let mut all: Vec<Advice> = known.filter_map(|topic| priced(topic, bill, uses)).collect();
     all.sort_by_key(|advice| Reverse(advice.summed_ns));
     all

@@ -18,6 +18,8 @@ pub(super) struct Topic {
     pub(super) files: &'static [&'static str],
     /// Which calls.
     pub(super) calls: Calls,
+    /// With fewer processes, nothing is gained.
+    pub(super) processes_min: u64,
     /// The one that loses least first.
     pub(super) changes: &'static [Change],
 }
@@ -39,23 +41,32 @@ pub(super) const TOPICS: &[Topic] = &[
         program: "PostgreSQL",
         programs: &["postgres", "postmaster"],
         marks: &[],
+        subject: "fsync of its write-ahead log, by many sessions",
+        files: &["*/pg_wal/*"],
+        calls: Calls::Of(&[Kind::Sync]),
+        // Six of its own, and six that commit.
+        processes_min: 12,
+        changes: &[Change {
+            set: "commit_delay = 1000 with commit_siblings = 5",
+            promises: "sessions that commit at the same time share one sync; no commit is lost",
+            loses: "a commit may take 1 ms longer, and nothing is gained with few sessions",
+            undo: "ALTER SYSTEM RESET commit_delay; SELECT pg_reload_conf()",
+        }],
+    },
+    Topic {
+        program: "PostgreSQL",
+        programs: &["postgres", "postmaster"],
+        marks: &[],
         subject: "fsync of its write-ahead log",
         files: &["*/pg_wal/*"],
         calls: Calls::Of(&[Kind::Sync]),
-        changes: &[
-            Change {
-                set: "commit_delay = 1000 with commit_siblings = 5",
-                promises: "sessions that commit at the same time share one sync; no commit is lost",
-                loses: "a commit may take 1 ms longer, and nothing is gained with few sessions",
-                undo: "ALTER SYSTEM RESET commit_delay; SELECT pg_reload_conf()",
-            },
-            Change {
-                set: "synchronous_commit = off, for all or by SET LOCAL for one transaction",
-                promises: "a commit does not wait for the device; the database stays consistent",
-                loses: "a crash loses the commits of the last 0.6 s (three times wal_writer_delay)",
-                undo: "ALTER SYSTEM RESET synchronous_commit; SELECT pg_reload_conf()",
-            },
-        ],
+        processes_min: 0,
+        changes: &[Change {
+            set: "synchronous_commit = off, for all or by SET LOCAL for one transaction",
+            promises: "a commit does not wait for the device; the database stays consistent",
+            loses: "a crash loses the commits of the last 0.6 s (three times wal_writer_delay)",
+            undo: "ALTER SYSTEM RESET synchronous_commit; SELECT pg_reload_conf()",
+        }],
     },
     Topic {
         program: "PostgreSQL",
@@ -64,6 +75,7 @@ pub(super) const TOPICS: &[Topic] = &[
         subject: "writing its write-ahead log",
         files: &["*/pg_wal/*"],
         calls: Calls::Of(&[Kind::Write]),
+        processes_min: 0,
         changes: &[Change {
             set: "wal_compression = on",
             promises: "whole pages in the log are compressed; nothing is lost",
@@ -78,6 +90,7 @@ pub(super) const TOPICS: &[Topic] = &[
         subject: "fsync of its append-only file",
         files: &["*.aof"],
         calls: Calls::Of(&[Kind::Sync]),
+        processes_min: 0,
         changes: &[Change {
             set: "CONFIG SET appendfsync everysec",
             promises: "a thread syncs once a second, and requests do not wait for it",
@@ -92,6 +105,7 @@ pub(super) const TOPICS: &[Topic] = &[
         subject: "fsync of the files that it unpacks",
         files: &["*.dpkg-new"],
         calls: Calls::Of(&[Kind::Sync]),
+        processes_min: 0,
         changes: &[Change {
             set: "dpkg --force-unsafe-io, in images and containers that can be built again",
             promises: "files are unpacked without a sync; dpkg's database keeps its syncs",
@@ -106,6 +120,7 @@ pub(super) const TOPICS: &[Topic] = &[
         subject: "looking for headers in folders that do not have them",
         files: &["*.h", "*.hh", "*.hpp", "*.gch", "*/include/*"],
         calls: Calls::Missing,
+        processes_min: 0,
         changes: &[
             Change {
                 set: "ccache in front of the compiler",
@@ -128,6 +143,7 @@ pub(super) const TOPICS: &[Topic] = &[
         subject: "looking for files of its built-in rules",
         files: &["*,v", "*/SCCS/*", "*/s.*", "*/RCS/*"],
         calls: Calls::Missing,
+        processes_min: 0,
         changes: &[Change {
             set: "MAKEFLAGS += --no-builtin-rules",
             promises: "make looks only for what the rules of the makefile name",
@@ -142,6 +158,7 @@ pub(super) const TOPICS: &[Topic] = &[
         subject: "its rollback journal",
         files: &["*-journal"],
         calls: Calls::All,
+        processes_min: 0,
         changes: &[
             Change {
                 set: "PRAGMA journal_mode = WAL",
@@ -164,6 +181,7 @@ pub(super) const TOPICS: &[Topic] = &[
         subject: "fsync of its write-ahead log",
         files: &["*-wal"],
         calls: Calls::Of(&[Kind::Sync]),
+        processes_min: 0,
         changes: &[Change {
             set: "PRAGMA synchronous = NORMAL",
             promises: "the log is synced at checkpoints alone; the database stays consistent",
@@ -178,6 +196,7 @@ pub(super) const TOPICS: &[Topic] = &[
         subject: "opening and reading its scripts",
         files: &["*.php", "*.inc", "*.phtml"],
         calls: Calls::Of(&[Kind::Open, Kind::Read, Kind::Map]),
+        processes_min: 0,
         changes: &[Change {
             set: "opcache.enable = 1 with opcache.validate_timestamps = 0",
             promises: "scripts are compiled once and kept in memory, for all requests of a server",
@@ -192,6 +211,7 @@ pub(super) const TOPICS: &[Topic] = &[
         subject: "looking up the names of its scripts",
         files: &["*.php", "*.inc", "*.phtml"],
         calls: Calls::Of(&[Kind::Look]),
+        processes_min: 0,
         changes: &[Change {
             set: "realpath_cache_size = 16M with realpath_cache_ttl = 600",
             promises: "a path that a process looked up is not looked up again for ten minutes",
@@ -206,6 +226,7 @@ pub(super) const TOPICS: &[Topic] = &[
         subject: "its cache of packages",
         files: &["*/_cacache/*"],
         calls: Calls::All,
+        processes_min: 0,
         changes: &[Change {
             set: "npm ci --cache /dev/shm/npm, in images and continuous integration",
             promises: "packages that are used once do not pass through the disk",
@@ -220,6 +241,7 @@ pub(super) const TOPICS: &[Topic] = &[
         subject: "the compiled modules that it writes and looks for",
         files: &["*/__pycache__/*"],
         calls: Calls::All,
+        processes_min: 0,
         changes: &[Change {
             set: "pip install --no-compile",
             promises: "modules are compiled when they are first imported",
@@ -234,6 +256,7 @@ pub(super) const TOPICS: &[Topic] = &[
         subject: "fsync of its objects and references",
         files: &["*/.git/*", "*.git/*", "*/objects/*"],
         calls: Calls::Of(&[Kind::Sync]),
+        processes_min: 0,
         changes: &[
             Change {
                 set: "git config core.fsyncMethod batch",
@@ -256,6 +279,7 @@ pub(super) const TOPICS: &[Topic] = &[
         subject: "looking up names in the working tree",
         files: &["*"],
         calls: Calls::Of(&[Kind::Look]),
+        processes_min: 0,
         changes: &[Change {
             set: "git config feature.manyFiles true",
             promises: "git keeps which folders have no new files, and a smaller index",
@@ -270,6 +294,7 @@ pub(super) const TOPICS: &[Topic] = &[
         subject: "fsync of each file",
         files: &["*"],
         calls: Calls::Of(&[Kind::Sync]),
+        processes_min: 0,
         changes: &[Change {
             set: "rsync without --fsync, then sync -f TARGET once",
             promises: "all files are on the device when the one sync has ended",
@@ -284,6 +309,7 @@ pub(super) const TOPICS: &[Topic] = &[
         subject: "making and renaming files",
         files: &["*"],
         calls: Calls::Of(&[Kind::Change]),
+        processes_min: 0,
         changes: &[Change {
             set: "rsync --inplace",
             promises: "files are written where they stand, without a temporary one",

@@ -7,6 +7,8 @@ use serde::Serialize;
 
 /// As many pairs of threads, and threads, are told apart.
 const THREADS_MAX: usize = 1 << 16;
+/// Of so many threads outside of the recording it is known what they are of: no recorder tells of more.
+const OUTSIDE_MAX: usize = 256;
 /// Shorter parts of the time are not worth a look at another program.
 const WORTH_A_LOOK: f64 = 0.05;
 /// How many are named.
@@ -67,7 +69,7 @@ impl Wakes {
     }
 
     pub(super) fn is_of(&mut self, thread: u32, process: AwaitedProcess) {
-        if self.processes.len() < THREADS_MAX {
+        if self.processes.len() < OUTSIDE_MAX {
             self.processes.insert(thread, process);
         }
     }
@@ -96,13 +98,17 @@ impl Wakes {
         let awaited = |waits: Vec<(u32, u32, (u64, u64))>| {
             let mut by_waiting: HashMap<u32, u64> = HashMap::new();
             for (_, waiting, (_, ns)) in &waits {
-                *by_waiting.entry(*waiting).or_default() += ns;
+                let of_thread = by_waiting.entry(*waiting).or_default();
+                *of_thread = of_thread.saturating_add(*ns);
             }
             let times = waits.iter().map(|(_, _, (times, _))| times).sum();
             let waited_ns = by_waiting.into_values().max().unwrap_or_default();
             let share = (waited_ns as f64 / wall_ns.max(1) as f64).min(1.0);
             let thread = waits.iter().map(|(by, ..)| *by).min().unwrap_or_default();
-            let process = self.processes.get(&thread).cloned();
+            // One that is known to answer tells where.
+            let processes = || waits.iter().filter_map(|(by, ..)| self.processes.get(by));
+            let answers = processes().find(|process| process.address.is_some());
+            let process = answers.or_else(|| processes().next()).cloned();
             Awaited { thread, times, waited_ns, share, process }
         };
         let mut all: Vec<Awaited> = by_thread.into_values().map(awaited).collect();

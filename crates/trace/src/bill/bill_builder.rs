@@ -10,6 +10,7 @@ use super::cost::{Cost, Sum, Whole, took};
 use super::file_class::FileClass;
 use super::folders::{FolderId, Folders, above, text};
 use super::kind::{KINDS, Kind};
+use super::moved::{bytes, written_to};
 use super::needless::NeedlessWork;
 use super::order::{InOrder, Interval};
 use super::range::RangeNs;
@@ -18,7 +19,7 @@ use super::uses::Uses;
 use super::{Bill, FileCost, FolderCost, KindCost, SCHEMA, UnseenCount};
 use crate::call::{Call, PathId, WORKING_FOLDER};
 use crate::entry::{Entry, FileKind, Unseen};
-use crate::follow::{Followed, Follower, OpenFile, OpenKind, Place};
+use crate::follow::{Followed, Follower};
 use crate::header::{Header, Mechanism, OverheadNs, Summary};
 use crate::op::Op;
 
@@ -164,16 +165,11 @@ impl BillBuilder {
                 self.header.measured(*overhead_ns, *within_ns);
             }
             Entry::Held { low_ns, high_ns } => {
-                self.held_ns.add(RangeNs { low: *low_ns, high: *high_ns });
+                let (low, high) = (*low_ns.min(high_ns), *low_ns.max(high_ns));
+                self.held_ns.add(RangeNs { low, high });
             }
             Entry::Outside { thread, process, name, address } => {
-                let text = |path: PathId| self.follower.path(path).map(text);
-                let process = AwaitedProcess {
-                    number: *process,
-                    name: text(*name).unwrap_or_default(),
-                    address: address.and_then(text),
-                };
-                self.wakes.is_of(*thread, process);
+                self.outside(*thread, *process, *name, *address);
             }
             Entry::File(facts) if facts.kind == FileKind::Missing => {
                 if let Some(path) = self.follower.path(facts.path) {
@@ -182,6 +178,13 @@ impl BillBuilder {
             }
             Entry::Path { .. } | Entry::Inherited { .. } | Entry::File(_) | Entry::Lost { .. } => {}
         }
+    }
+
+    fn outside(&mut self, thread: u32, process: u32, name: PathId, address: Option<PathId>) {
+        let text = |path: PathId| self.follower.path(path).map(text);
+        let name = text(name).unwrap_or_default();
+        let address = address.and_then(text);
+        self.wakes.is_of(thread, AwaitedProcess { number: process, name, address });
     }
 
     /// Counts a call of any kind.
@@ -333,7 +336,8 @@ impl BillBuilder {
         let without = |overhead| without(wall_ns, overhead).max(files_ns).min(wall_ns.max(1));
         let most_ns = |ns: i64| ns.min(self.processor_time_max(summary));
         if self.held_ns.high > 0 {
-            let own = |held_ns: u64| wall_ns.saturating_sub(held_ns).max(1);
+            let least_ns = self.files.once().low.clamp(1, wall_ns.max(1));
+            let own = |held_ns: u64| wall_ns.saturating_sub(held_ns).max(least_ns);
             return RangeNs { low: own(self.held_ns.high), high: own(self.held_ns.low) };
         }
         RangeNs {
@@ -427,41 +431,8 @@ impl BillBuilder {
     }
 }
 
-/// The file that a call moves bytes into.
-pub(super) fn copied_to<'a>(call: &Call, followed: &'a Followed) -> Option<&'a Arc<[u8]>> {
-    let moves = matches!(call.op, Op::Splice | Op::Sendfile | Op::CopyRange);
-    let to = followed.other.as_ref().filter(|to| moves && to.kind == OpenKind::Named);
-    to.and_then(|to| to.path.as_ref())
-}
-
-/// A call that moves bytes from what is no file into a file writes to that.
-fn written_to(call: &Call, followed: &mut Followed) -> Option<Kind> {
-    let is_named = |file: &Option<Arc<OpenFile>>| {
-        file.as_ref().is_some_and(|file| file.kind == OpenKind::Named)
-    };
-    let moves = matches!(call.op, Op::Splice | Op::Sendfile | Op::CopyRange);
-    if !moves || is_named(&followed.file) || !is_named(&followed.other) {
-        return None;
-    }
-    followed.file = followed.other.take();
-    followed.about = followed.file.as_ref().and_then(|file| file.path.clone());
-    followed.place = Place::Unknown;
-    Some(Kind::Write)
-}
-
 fn unseen(kind: Unseen, count: u64) -> UnseenCount {
     UnseenCount { kind, count }
-}
-
-/// What a call read and wrote.
-fn bytes(call: &Call, followed: &Followed, kind: Kind) -> [u64; 2] {
-    let bytes = u64::try_from(call.result).unwrap_or(0);
-    match kind {
-        Kind::Read if copied_to(call, followed).is_some() => [bytes, bytes],
-        Kind::Read => [bytes, 0],
-        Kind::Write => [0, bytes],
-        _ => [0, 0],
-    }
 }
 
 /// A time without the recorder's overhead.

@@ -39,7 +39,7 @@ impl FileClass {
     }
 }
 
-fn is_of_the_kernel(path: &[u8]) -> bool {
+pub(super) fn is_of_the_kernel(path: &[u8]) -> bool {
     OF_THE_KERNEL.iter().any(|folder| is_in(path, folder)) && !is_in(path, IN_MEMORY)
 }
 

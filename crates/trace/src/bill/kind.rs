@@ -25,7 +25,7 @@ pub enum Kind {
     Lock,
     /// Mapping files into memory. What is then read and written needs no call.
     Map,
-    /// Page faults of mapped files, which read them.
+    /// Page faults of mapped files, which read them or make pages to be written back.
     Fault,
     /// Truncating files, and allocating room for them.
     Size,

@@ -17,6 +17,7 @@ mod elsewhere;
 mod file_class;
 mod folders;
 mod kind;
+mod moved;
 mod needless;
 mod order;
 mod range;

@@ -4,8 +4,8 @@ use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use super::bill_builder::copied_to;
 use super::kind::{KINDS, Kind};
+use super::moved::copied_to;
 use crate::call::Call;
 use crate::flags::{ENOENT, F_UNLCK, LOCK_UN, O_RDWR, O_TRUNC, O_WRONLY};
 use crate::follow::{Followed, OpenFile, Place};
@@ -214,8 +214,9 @@ impl Uses {
             file.close(&closed);
         }
         if let (Kind::Read, Some(path)) = (kind, copied_to(call, followed))
-            && let Some(to) = self.files.get_mut(path)
+            && (self.files.len() < FILES_MAX || self.files.contains_key(path))
         {
+            let to = self.files.entry(Arc::clone(path)).or_default();
             to.written_bytes = to.written_bytes.saturating_add(call.result.max(0).unsigned_abs());
             to.changed = true;
         }

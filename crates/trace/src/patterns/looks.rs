@@ -22,7 +22,11 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Pattern> {
     let path = kind.folder.clone().unwrap_or_else(|| text(b"/"));
     let searched = searched(evidence);
     let what = PatternKind::Looks { path, looks, again, missing, searched, per_second };
-    vec![evidence.pattern(what, ns)]
+    let pattern = evidence.pattern(what, ns);
+    // What the kernel has in memory it has there on any storage.
+    let is_in_memory = kind.cost.mostly_waits() == Some(false);
+    let command = if is_in_memory { String::new() } else { pattern.command };
+    vec![Pattern { command, ..pattern }]
 }
 
 /// How many times a name was not there that was found in another folder.

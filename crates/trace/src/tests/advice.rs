@@ -42,11 +42,23 @@ fn segments_of_a_log_are_priced_as_one() {
     assert_eq!((*program, path.as_str(), *files, *calls), ("PostgreSQL", "/pg/pg_wal", 2, 100));
     assert_eq!(*summed_ns, 100 * MS);
     assert!(*share > 0.99);
-    // The one that loses no commit comes first.
-    assert!(changes[0].set.starts_with("commit_delay"));
+    assert!(changes[0].set.starts_with("synchronous_commit"));
     let mut other = run_of("app");
     synced(&mut other, &SEGMENTS, 50);
     assert_eq!(self::told(other), []);
+}
+
+/// Fails where sessions are to wait for each other that are too few to.
+#[test]
+fn commits_are_gathered_where_there_are_many_sessions() {
+    for (processes, is_advised) in [(8, false), (12, true)] {
+        let mut planted = run_of("postgres");
+        (2..=processes).for_each(|process| planted.begin(1, process, false));
+        synced(&mut planted, &SEGMENTS, 50);
+        let first = told(planted)[0].changes[0].set;
+        // The one that loses no commit comes first.
+        assert_eq!(first.starts_with("commit_delay"), is_advised, "{processes}: {first}");
+    }
 }
 
 /// Fails where only the command is known that was recorded, and not what it ran.

@@ -35,9 +35,9 @@ fn whom_it_was_is_kept_in_the_trace() {
     let mut planted = Planted::new("/srv");
     let [name, address] = ["postgres", "127.0.0.1:5432"].map(|text| planted.path(text));
     for (thread, process) in [(99, 90), (50, 1), (98, 90)] {
-        let at_ns = planted.now_ns;
+        let (at_ns, address) = (planted.now_ns, Some(address).filter(|_| thread == 99));
         planted.push(&Entry::Woken { at_ns, thread: 1, by: thread, slept_ns: 4 * MS });
-        planted.push(&Entry::Outside { thread, process, name, address: Some(address) });
+        planted.push(&Entry::Outside { thread, process, name, address });
     }
     planted.think(10 * MS);
     let awaited = bill(&planted.finish()).awaited;
@@ -46,4 +46,17 @@ fn whom_it_was_is_kept_in_the_trace() {
     assert_eq!((server.times, server.waited_ns), (2, 8 * MS), "of both its threads");
     assert_eq!((process.number, &*process.name), (90, "postgres"));
     assert_eq!(process.address.as_deref(), Some("127.0.0.1:5432"));
+}
+
+/// Fails where a trace of a stranger's overflows a sum.
+#[test]
+fn any_wait_that_a_trace_can_have_is_added_up() {
+    let mut planted = Planted::new("/srv");
+    let name = planted.path("x");
+    for thread in [98, 99] {
+        let at_ns = planted.now_ns;
+        planted.push(&Entry::Woken { at_ns, thread: 1, by: thread, slept_ns: u64::MAX });
+        planted.push(&Entry::Outside { thread, process: 90, name, address: None });
+    }
+    assert_eq!(bill(&planted.finish()).awaited[0].waited_ns, u64::MAX);
 }

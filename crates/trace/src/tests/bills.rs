@@ -154,8 +154,9 @@ fn a_program_that_is_held_up_for_most_of_its_time_has_no_bill() {
     assert_eq!((own.low, own.high, is_too_coarse), (800 * MS, 900 * MS, false));
     assert!(own_and_coarse(100, 300).1);
     assert!(own_and_coarse(10, 600).1);
-    // More than there is.
-    assert_eq!(own_and_coarse(5_000, 5_000).0.low, 1);
+    // More than there is, and the wrong way round.
+    assert_eq!(own_and_coarse(5_000, 5_000).0, exactly(120 * MS));
+    assert_eq!(own_and_coarse(200, 100), own_and_coarse(100, 200));
 }
 
 /// Of one second, 40 ms are fsync that computes for 10 of them, 10 ms writes that compute for 9,

@@ -26,5 +26,5 @@ fn entries(trace: &[u8]) -> Result<Vec<Entry>, Error> {
 }
 
 fn bill(trace: &[u8]) -> Bill {
-    bill_of(&mut TraceReader::new(trace).unwrap(), |_, _| String::new()).unwrap()
+    bill_of(&mut TraceReader::new(trace).unwrap(), |_, _| "iotoll compare".to_owned()).unwrap()
 }

@@ -2,8 +2,8 @@
 
 use super::bill;
 use crate::flags::{ENOENT, F_SETLKW, F_UNLCK, O_APPEND, O_CREAT, O_RDWR, O_WRONLY};
-use crate::planted::Planted;
-use crate::{Database, Journal, Op, Pattern, PatternKind};
+use crate::planted::{Planted, header};
+use crate::{Database, Header, Journal, Op, Pattern, PatternKind};
 
 const HOME: &str = "/home/eva/orders";
 const US: u64 = 1000;
@@ -208,6 +208,31 @@ fn names_that_are_looked_up_again_and_again() {
     assert_eq!((path.as_str(), *count, *missing), ("/home/eva/orders/themes", 2000, 500));
     assert_eq!(*again, 1998);
     assert_eq!(found(looks(900)), []);
+}
+
+/// Fails where a comparison is proposed that has only one answer: names in memory are found as quickly
+/// wherever their files are.
+#[test]
+fn names_that_are_in_memory_have_no_command() {
+    let has_command = |sees_waiting, waits| {
+        let header = Header { sees_waiting, ..header() };
+        let mut planted = Planted::with(&header, HOME);
+        let path = Some(planted.path("themes/a.css"));
+        for _ in 0..2000 {
+            planted.call(1, Op::Stat, US, |call| {
+                (call.path, call.waited_ns) = (path, if waits { US } else { 0 });
+            });
+            planted.think(10 * US);
+        }
+        let patterns = found(planted);
+        let [Pattern { what: PatternKind::Looks { .. }, command, .. }] = &patterns[..] else {
+            panic!("{patterns:?}")
+        };
+        !command.is_empty()
+    };
+    assert!(has_command(false, false), "nobody knows");
+    assert!(!has_command(true, false));
+    assert!(has_command(true, true), "a device is asked");
 }
 
 /// Fails where what is not there at all counts as a search, or the other way round, and where a

@@ -160,7 +160,7 @@ fn every_first_write_to_a_page_of_a_mapped_file_is_seen() {
     let faults: f64 = stdout(&recorded.output).trim().parse().unwrap();
     let seen = recorded.count(Op::Fault, is_of_log) as f64;
     // A few are of the program's own memory, or slept and began again.
-    assert!((seen - faults).abs() <= 0.02 * faults + 5.0, "{seen} of {faults}");
+    assert!(seen > 0.0 && (seen - faults).abs() <= 0.02 * faults + 5.0, "{seen} of {faults}");
     let pages: HashSet<i64> = recorded
         .calls()
         .filter(|call| call.op == Op::Fault && is_of_log(call))
@@ -183,6 +183,17 @@ fn a_program_that_only_makes_calls_is_too_coarse_for_ptrace() {
         let said = stderr(&recorded.output);
         assert!(said.contains("too coarse for a bill"), "{what}: {said}");
     }
+}
+
+/// Fails where no program has a bill by ptrace.
+#[test]
+fn a_program_that_waits_is_not_too_coarse_for_ptrace() {
+    if !mechanisms("a_program_that_waits_is_not_too_coarse_for_ptrace").contains(&"ptrace") {
+        return;
+    }
+    let recorded = record("ptrace", &["sleep", "0.5"].map(str::to_owned));
+    let said = stderr(&recorded.output);
+    assert!(recorded.output.status.success() && !said.contains("too coarse"), "{said}");
 }
 
 /// Fails where what the command prints is part of the trace.
