@@ -3,7 +3,8 @@
 use std::env;
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use anyhow::Context as _;
 use trace::{Bill, TraceReader, bill_of, is_trace};
@@ -31,12 +32,20 @@ pub(crate) fn is_trace_in(file: &mut File) -> io::Result<bool> {
     Ok(is_trace(&beginning))
 }
 
+/// The folder that iotoll was started in. A process that reads a stranger's file may not ask for it any
+/// more.
+static HERE: LazyLock<Option<PathBuf>> = LazyLock::new(|| env::current_dir().ok());
+
+/// Asks for it while that is possible.
+pub(crate) fn remember_here() {
+    LazyLock::force(&HERE);
+}
+
 /// The bill of a trace. Its commands are to be run from here, wherever the program ran.
 pub(crate) fn bill_in(trace: File) -> anyhow::Result<Bill> {
     let mut reader = TraceReader::new(trace)?;
     let mut bill = bill_of(&mut reader, report::command_of).context("reading the trace")?;
-    let here = env::current_dir().ok();
-    if bill.working_folder.as_deref().map(Path::new) != here.as_deref() {
+    if bill.working_folder.as_deref().map(Path::new) != HERE.as_deref() {
         name_folders(&mut bill);
     }
     Ok(bill)

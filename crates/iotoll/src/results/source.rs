@@ -46,6 +46,7 @@ pub(crate) enum Source {
 impl Source {
     /// A file, or what the store has under a name, the last run where none is given.
     pub(crate) fn open(given: Option<&Path>) -> anyhow::Result<Self> {
+        billed::remember_here();
         match given {
             Some(path) if path.as_os_str() == "-" => Self::standard_input(),
             Some(path) if is_file(path) => {

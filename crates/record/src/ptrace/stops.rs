@@ -18,7 +18,7 @@ use crate::raw_call::Event;
 const CALLS: usize = 64;
 /// … and after so many stops in any case.
 const STOPS: usize = 4096;
-/// So many calls that are quick show what stops cost, where fewer do next to nothing.
+/// So many calls that are quick, or seldom wait, show what stops cost where fewer do next to nothing.
 const QUICK_MIN: usize = 16;
 /// What a call takes by itself that does next to nothing.
 const CALL_NS: u64 = 200;
@@ -78,6 +78,8 @@ pub(super) struct Stops {
     cheap: Returned,
     /// Quick ones.
     quick: Returned,
+    /// Those that seldom wait, of which a quarter does little.
+    seldom: Returned,
     /// How long nothing was stopped, as far as the tracer knows, before each stop.
     gaps_ns: Vec<u64>,
     /// Until when the last stop was handled.
@@ -125,6 +127,7 @@ impl Stops {
             calibrated,
             cheap: Returned::default(),
             quick: Returned::default(),
+            seldom: Returned::default(),
             gaps_ns: Vec::new(),
             handled_until_ns: None,
             all: Handled::default(),
@@ -164,6 +167,8 @@ impl Stops {
             self.cheap.add(of_ns, CALL_NS);
         } else if is_quick {
             self.quick.add(of_ns, QUICK_NS);
+        } else if SELDOM_WAITS.contains(&number) {
+            self.seldom.add(of_ns, QUICK_NS);
         }
         if !is_cheap && !is_quick || of_ns[0] > WAITED_NS {
             self.waits(number, of_ns[0]);
@@ -223,22 +228,30 @@ impl Stops {
     }
 
     /// How long a call seems to take that takes no time, and how long of that its thread is let go: each
-    /// from the middle to the mean of all but the longest. Quick calls widen what was calibrated.
+    /// from the middle to the mean of all but the longest. Other calls widen what was calibrated.
     fn stop(&mut self) -> [OverheadNs; 2] {
-        let Self { cheap, quick, calibrated: known, .. } = self;
+        let Self { cheap, quick, seldom, calibrated: known, .. } = self;
         if cheap.took_ns.len() >= CALLS {
             return [&mut cheap.took_ns, &mut cheap.let_go_ns].map(|times_ns| {
                 let [middle, mean] = [part(times_ns, 2), mean(times_ns)];
                 OverheadNs { low: middle.min(mean), high: middle.max(mean) }
             });
         }
-        if quick.took_ns.len() < QUICK_MIN {
-            return [*known; 2];
-        }
-        [&mut quick.took_ns, &mut quick.let_go_ns].map(|times_ns| OverheadNs {
-            low: known.low.min(part(times_ns, 4)),
-            high: known.high.max(mean(times_ns)),
-        })
+        let of = |quick_ns: &mut Vec<u64>, seldom_ns: &mut Vec<u64>| {
+            let mut stop_ns = *known;
+            if quick_ns.len() >= QUICK_MIN {
+                stop_ns.low = stop_ns.low.min(part(quick_ns, 4));
+                stop_ns.high = stop_ns.high.max(mean(quick_ns));
+            }
+            if seldom_ns.len() >= QUICK_MIN {
+                stop_ns.high = stop_ns.high.max(part(seldom_ns, 4));
+            }
+            stop_ns
+        };
+        [
+            of(&mut quick.took_ns, &mut seldom.took_ns),
+            of(&mut quick.let_go_ns, &mut seldom.let_go_ns),
+        ]
     }
 }
 
@@ -368,5 +381,12 @@ mod tests {
         }
         let (_, [_, within_ns]) = cost(&mut stops);
         assert_eq!(within_ns, OverheadNs { low: 3_000, high: 38_723 });
+        for call in 0..100_u64 {
+            // The device answers half of them.
+            let took_ns = if call % 2 == 0 { 31_000 } else { 900_000 };
+            stops.returned(libc::SYS_read as u32, [took_ns; 2], true);
+        }
+        let (_, [_, within_ns]) = cost(&mut stops);
+        assert_eq!(within_ns, OverheadNs { low: 3_000, high: 30_000 });
     }
 }

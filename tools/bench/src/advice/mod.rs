@@ -1,7 +1,7 @@
 //! `cargo xtask bench advice`: is what `iotoll try` advises right, and by how much?
 //!
-//! Each program of `bench/advice.toml` is tried, and then really moved: its folder is made on the disk
-//! and in memory, and the bare command is timed in both, in turns. Of a small program with a habit,
+//! Each program of `bench/advice.toml` is tried, and before and after that really moved: its folder is made
+//! on the disk and in memory, and the bare command is timed in both, in turns. Of a small program with a habit,
 //! its twin without is timed as well. The list was there before the code that it judges. With
 //! `--kills`, trials are killed at random moments instead, and nothing of the user's may change.
 
@@ -106,25 +106,12 @@ fn judged(
     twin: Option<&(Program, Remedy)>,
 ) -> Result<Row> {
     let mut folders = Folders::default();
+    let mut took = Took::default();
+    took.add(args, &mut folders, program, twin)?;
     let command = |folder: &Path| tried::tried(iotoll, program, folder, args.budget);
     let tried = command(folders.prepared(program, &args.disk)?).context("iotoll try")?;
-    let mut took = [const { Vec::new() }; 3];
-    let began = Instant::now();
-    let is_more = |done| done < args.rounds || (done < ROUNDS_MAX && began.elapsed() < args.budget);
-    while is_more(took[0].len()) {
-        let mut order = [0, 1, 2];
-        order.shuffle(&mut rand::rng());
-        for turn in order {
-            let (program, place) = match (turn, twin) {
-                (0, _) => (program, &args.disk),
-                (1, _) => (program, &args.ram),
-                (_, Some((twin, _))) => (twin, &args.disk),
-                (_, None) => continue,
-            };
-            took[turn].push(original_ns(program, folders.prepared(program, place)?)?);
-        }
-    }
-    let [disk, ram, fixed] = &took;
+    took.add(args, &mut folders, program, twin)?;
+    let Took([disk, ram, fixed]) = &took;
     let bare_ns = Spread::of(disk.iter().copied()).median;
     let overhead = tried.as_now_ns.map(|now_ns| now_ns / bare_ns);
     let saved = |other: &[f64]| Spread::of(disk.iter().zip(other).map(|(a, b)| 1.0 - b / a));
@@ -132,6 +119,40 @@ fn judged(
     let row = Row { tried, moved: saved(ram), twin, overhead };
     row.print(&program.name);
     Ok(row)
+}
+
+/// How long the program took on disk and in memory, and its twin, round by round.
+#[derive(Default)]
+struct Took([Vec<f64>; 3]);
+
+impl Took {
+    /// Half of the rounds. One half is before the trial and the other one after it: the disk is not as fast
+    /// at one minute as at the next.
+    fn add(
+        &mut self,
+        args: &Args,
+        folders: &mut Folders,
+        program: &Program,
+        twin: Option<&(Program, Remedy)>,
+    ) -> Result<()> {
+        let (began, before) = (Instant::now(), self.0[0].len());
+        let [least, most] = [args.rounds, ROUNDS_MAX].map(|rounds| rounds.div_ceil(2));
+        let is_more = |done| done < least || (done < most && began.elapsed() < args.budget / 2);
+        while is_more(self.0[0].len() - before) {
+            let mut order = [0, 1, 2];
+            order.shuffle(&mut rand::rng());
+            for turn in order {
+                let (program, place) = match (turn, twin) {
+                    (0, _) => (program, &args.disk),
+                    (1, _) => (program, &args.ram),
+                    (_, Some((twin, _))) => (twin, &args.disk),
+                    (_, None) => continue,
+                };
+                self.0[turn].push(original_ns(program, folders.prepared(program, place)?)?);
+            }
+        }
+        Ok(())
+    }
 }
 
 impl Row {
