@@ -96,7 +96,7 @@ fn recorder(bill: &Bill) -> Option<String> {
     let divided = if bill.header.sees_waiting {
         ""
     } else {
-        " What of a call is waiting and what is processor time was not seen."
+        " What of a call is waiting, and for whom, was not seen."
     };
     Some(format!(
         "Recorded by {by}, each call took {overhead} longer{named}{dispatched}; that is taken out, as far as it is \

@@ -205,8 +205,9 @@ fn each(bill: &Bill, unit: UnitCost) -> String {
         format!(", {} of that {doing}{}", percent(part.min(1.0)), place.unwrap_or_default())
     });
     format!(
-        " {one} takes {}, of which files {}{}; there were {}.",
+        " {one} takes {}{}, of which files {}{}; there were {}.",
         time(unit.busy_ns as f64),
+        if was_idle(bill) { " of busy time" } else { "" },
         time(unit.files_ns as f64),
         most.unwrap_or_default(),
         counted(unit.count, names)
@@ -225,16 +226,22 @@ fn divided(files: &Cost) -> String {
     let waited = divided.waited_ns as f64;
     let all = (waited + middle(divided.processor_ns)).max(1.0);
     let processor = percent(1.0 - waited / all);
+    let time = if files.undivided() < NAMED {
+        "Of the time in file calls".to_owned()
+    } else {
+        let unknown = percent(files.undivided());
+        format!("io_uring took {unknown} of the time with files, and of the rest")
+    };
     let Some(waited_for) = divided.waited_for else {
         return format!(
-            " Of the time in file calls, {processor} is processor time and {} is waiting, for a device, \
-             a lock or a processor.",
+            " {time}, {processor} is processor time and {} is waiting, for a device, a lock or a \
+             processor.",
             percent(waited / all)
         );
     };
     let parts =
         [format!("{processor} is processor time")].into_iter().chain(waits(waited_for, all));
-    format!(" Of the time in file calls, {}.", listed(&parts.collect::<Vec<_>>()))
+    format!(" {time}, {}.", listed(&parts.collect::<Vec<_>>()))
 }
 
 /// `a, b and c`

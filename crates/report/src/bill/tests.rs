@@ -73,7 +73,7 @@ fn a_share_is_a_range_where_the_recorders_part_is_known_no_better() {
     assert!(text.starts_with("app spends 9.2% to 13% of its time with files"), "{text}");
     assert!(text.contains("Recorded by eBPF, each call took 420 ns to 480 ns longer"), "{text}");
     let said = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(said.contains("processor time was not seen.") && !said.contains("CPU"), "{text}");
+    assert!(said.contains("and for whom, was not seen.") && !said.contains("CPU"), "{text}");
 }
 
 #[test]

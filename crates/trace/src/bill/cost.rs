@@ -46,12 +46,21 @@ impl Cost {
         waited_for.all().into_iter().max_by_key(|(_, ns)| *ns).map(|(wait, _)| wait)
     }
 
-    /// Whether most of their time was waiting; none where the recorder did not see it, and of what
-    /// `io_uring` did.
+    /// Whether most of their time was waiting; none where the recorder did not see it, and where
+    /// `io_uring` did most of it.
     pub fn mostly_waits(&self) -> Option<bool> {
         let divided = self.divided?;
-        let processor_ns = divided.processor_ns.low.midpoint(divided.processor_ns.high);
-        (divided.waited_ns + processor_ns > 0).then_some(divided.waited_ns > processor_ns)
+        let processor_ns = divided.processor_ns.middle();
+        let waited_ns = divided.waited_ns as f64;
+        let is_known = waited_ns + processor_ns > 0.0 && self.undivided() < 0.5;
+        is_known.then_some(waited_ns > processor_ns)
+    }
+
+    /// The part of their time of which nobody knows: what `io_uring` did.
+    pub fn undivided(&self) -> f64 {
+        let divided = self.divided.unwrap_or_default();
+        let known_ns = divided.waited_ns as f64 + divided.processor_ns.middle();
+        (1.0 - known_ns / self.summed_ns.middle().max(1.0)).clamp(0.0, 1.0)
     }
 }
 

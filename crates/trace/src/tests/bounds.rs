@@ -33,6 +33,24 @@ fn faults_and_rings_are_time_with_their_files() {
     assert!(bill.bound.complete && bill.bound.share > 0.89, "{:?}", bill.bound);
 }
 
+/// Fails where what other calls waited for is taken for what a ring waited for.
+#[test]
+fn nobody_knows_what_a_ring_waits_for() {
+    let mostly_waits = |ring_ms| {
+        let header = Header { sees_waiting: true, ..header() };
+        let mut planted = Planted::with(&header, "/srv");
+        planted.open("db", 2, 3);
+        planted.call(1, Op::Read, 2 * MS, |call| (call.fd, call.waited_ns) = (3, 2 * MS));
+        planted.call(1, Op::RingRead, ring_ms * MS, |call| call.fd = 3);
+        let bill = bill(&planted.finish());
+        let reads = bill.kinds.iter().find(|cost| cost.kind == Kind::Read).unwrap().cost;
+        (reads.mostly_waits(), (reads.undivided() * 100.0).round())
+    };
+    assert_eq!(mostly_waits(0), (Some(true), 0.0));
+    assert_eq!(mostly_waits(1), (Some(true), 33.0));
+    assert_eq!(mostly_waits(8), (None, 80.0));
+}
+
 /// Fails where a bound has only what was seen of page faults.
 #[test]
 fn a_fault_may_take_longer_than_was_seen() {
