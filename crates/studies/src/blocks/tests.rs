@@ -63,12 +63,20 @@ fn the_page_cache_is_passed_by_where_that_is_promised_and_holds_the_file_else() 
         ("direct", "warm", true),
         ("uring-direct", "warm", true),
     ] {
-        let folder = on_disk();
-        let given = [("cache", cache), SMALL[0], SMALL[1]];
-        let slice = slice(&Blocks, strategy, &given, folder.path(), 256).unwrap();
-        let (resident, storage) = (slice.figure(spec::RESIDENT), slice.figure(spec::FROM_STORAGE));
-        assert_eq!(resident < 2.0, is_cold, "{strategy} {cache}: {slice:?}");
-        assert_eq!(storage > 90.0, is_cold, "{strategy} {cache}: {slice:?}");
+        let storage = || {
+            let folder = on_disk();
+            let given = [("cache", cache), SMALL[0], SMALL[1]];
+            let slice = slice(&Blocks, strategy, &given, folder.path(), 256).unwrap();
+            assert_eq!(
+                slice.figure(spec::RESIDENT) < 2.0,
+                is_cold,
+                "{strategy} {cache}: {slice:?}"
+            );
+            slice.figure(spec::FROM_STORAGE)
+        };
+        // The counter is the process's: what other tests read meanwhile is in it, too.
+        let is_from_memory = (0..5).any(|_| storage() <= 90.0);
+        assert_eq!(is_from_memory, !is_cold, "{strategy} {cache}");
     }
 }
 
