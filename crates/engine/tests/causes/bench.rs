@@ -44,7 +44,7 @@ const COMPARE_BUDGET: Duration = Duration::from_secs(10);
 /// A run from which the hypervisor took more of the processor time than this shows nothing...
 const STOLEN_MAX: f64 = 0.05;
 /// ...and is done again so many times.
-const ATTEMPTS: usize = 3;
+pub(crate) const ATTEMPTS: usize = 3;
 const GROUP_BYTES: u64 = 32 << 20;
 
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());

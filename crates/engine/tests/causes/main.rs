@@ -22,9 +22,9 @@ use std::time::Duration;
 
 use rustix::fs::{FlockOperation, flock};
 
-use model::analysis::Verdict;
+use model::analysis::{Comparison, Verdict};
 
-use crate::bench::{Bench, alone, compare, skipped};
+use crate::bench::{ATTEMPTS, Bench, alone, compare, skipped};
 use crate::loop_device::LoopDevice;
 use crate::study::{AROUND_READS, REMOVED_FILES};
 use crate::tmpfs::Tmpfs;
@@ -141,7 +141,14 @@ fn small_pages_explain_why_a_tmpfs_is_slower_and_equal_ones_do_not() {
     else {
         return;
     };
-    let (run, compared) = compare(&alone, "read-whole", [large.path(), small.path()]);
+    let mut runs =
+        (0..ATTEMPTS).map(|_| compare(&alone, "read-whole", [large.path(), small.path()]));
+    let (mut run, mut compared) = runs.next().unwrap();
+    while compared.verdict != Verdict::Slower
+        && let Some(again) = runs.next()
+    {
+        (run, compared) = again;
+    }
     let shares: Vec<_> = run.floor.places.iter().map(|floor| floor.unwrap().large_share).collect();
     if shares.contains(&None) {
         skipped("the kernel's word on pages, because it is not shown here");
@@ -153,7 +160,8 @@ fn small_pages_explain_why_a_tmpfs_is_slower_and_equal_ones_do_not() {
         let command = compared.next.and_then(|next| next.command).unwrap();
         assert!(command.contains("huge=within_size"), "{command}");
     } else {
-        skipped(&format!("what explains it, because the verdict is {:?}", compared.verdict));
+        let Comparison { verdict, why, .. } = compared;
+        skipped(&format!("what explains it, because others left the verdict {verdict:?}: {why:?}"));
     }
     let (_, alike) = compare(&alone, "read-whole", [large.path(), also_large.path()]);
     assert!(alike.causes.iter().all(|cause| cause.code.as_str() != "small-pages"), "{alike:?}");
