@@ -41,7 +41,8 @@ fn sentence(bill: &Bill, one: &Needless) -> String {
             "{bytes} were read again below {place} and had not changed: {share} of the time."
         ),
         NeedlessKind::SyncedThenRemoved => format!(
-            "{} of files below {place} that were removed later: {share} of the time.",
+            "{} of files below {place} that were removed later: {share} of the time. Leave them out only \
+             if nothing needs these files after a crash.",
             counted(*times, "sync")
         ),
         NeedlessKind::SmallReads => format!(

@@ -1,6 +1,10 @@
 //! Work with files that a program could leave out: files that are made and removed again, bytes that
 //! are overwritten before they are forced to the device, bytes that are read twice, syncs of files that
 //! are removed later, and small reads.
+//!
+//! A program that syncs a file may need it after a crash. A database's rollback journal is made, synced,
+//! and removed once the database is synced: so a file is not needless if another was synced between its
+//! own sync and its end.
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
@@ -49,13 +53,13 @@ pub struct Needless {
 #[serde(rename_all = "kebab-case")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum NeedlessKind {
-    /// All calls on files that were made and removed within the recording.
+    /// All calls on files that were made and removed within the recording, and never synced.
     Scratch,
     /// Writes over what was written and not forced to the device yet.
     Overwritten,
     /// Reads of what had been read, and was not written since.
     ReadTwice,
-    /// Syncs of files that were removed later.
+    /// Syncs of files that were removed later, before any other file was synced.
     SyncedThenRemoved,
     /// Reads of 512 bytes and less.
     SmallReads,
@@ -74,6 +78,8 @@ struct Track {
     bytes: u64,
     syncs: u64,
     sync_ns: u64,
+    /// Syncs of all files when it was synced first.
+    others_synced: u64,
     unsynced: Ranges,
     seen: Ranges,
 }
@@ -92,6 +98,8 @@ pub(crate) struct NeedlessWork {
     /// Folders that were made within the recording.
     folders: HashSet<Arc<[u8]>>,
     sums: HashMap<(NeedlessKind, Arc<[u8]>), Sum>,
+    /// Syncs of all files.
+    syncs: u64,
 }
 
 impl NeedlessWork {
@@ -143,9 +151,8 @@ impl NeedlessWork {
                 self.add(NeedlessKind::Overwritten, path, u64::from(over > 0), over, part(over));
             }
             Kind::Sync => {
-                track.syncs += 1;
-                track.sync_ns = track.sync_ns.saturating_add(ns);
-                track.unsynced.clear();
+                track.sync(self.syncs, ns);
+                self.syncs += 1;
             }
             _ if call.op == Op::Truncate => track.forget(),
             _ if call.op == Op::Unlink => self.removed(path),
@@ -171,9 +178,10 @@ impl NeedlessWork {
     fn removed(&mut self, path: &Arc<[u8]>) {
         let Some(track) = self.files.remove(path).filter(|track| !track.linked) else { return };
         if track.syncs > 0 {
-            self.add(NeedlessKind::SyncedThenRemoved, path, track.syncs, 0, track.sync_ns);
-        }
-        if track.made && track.bytes > 0 {
+            if self.syncs == track.others_synced + track.syncs {
+                self.add(NeedlessKind::SyncedThenRemoved, path, track.syncs, 0, track.sync_ns);
+            }
+        } else if track.made && track.bytes > 0 {
             self.add(NeedlessKind::Scratch, path, 1, track.bytes, track.ns);
         }
     }
@@ -255,6 +263,16 @@ impl Track {
         if call.flags & O_TRUNC > 0 {
             self.forget();
         }
+    }
+
+    /// It was forced to the device, after so many other syncs of any file.
+    fn sync(&mut self, syncs: u64, ns: u64) {
+        if self.syncs == 0 {
+            self.others_synced = syncs;
+        }
+        self.syncs += 1;
+        self.sync_ns = self.sync_ns.saturating_add(ns);
+        self.unsynced.clear();
     }
 
     /// Its contents are gone.
