@@ -207,8 +207,7 @@ mod tests {
         assert_eq!(points, risen);
     }
 
-    /// Fails where nothing is measured, where it is measured anew, or where more is left out than is
-    /// computed.
+    /// Fails if nothing is measured, if it is measured twice, or if more is left out than computed.
     #[test]
     fn it_is_measured_once_and_is_less_than_what_is_computed() {
         let now = measured();

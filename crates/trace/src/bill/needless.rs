@@ -78,8 +78,8 @@ struct Track {
     bytes: u64,
     syncs: u64,
     sync_ns: u64,
-    /// Syncs of all files when it was synced first.
-    others_synced: u64,
+    /// How many syncs of any file came before its first.
+    synced_before: u64,
     unsynced: Ranges,
     seen: Ranges,
 }
@@ -178,7 +178,7 @@ impl NeedlessWork {
     fn removed(&mut self, path: &Arc<[u8]>) {
         let Some(track) = self.files.remove(path).filter(|track| !track.linked) else { return };
         if track.syncs > 0 {
-            if self.syncs == track.others_synced + track.syncs {
+            if self.syncs == track.synced_before + track.syncs {
                 self.add(NeedlessKind::SyncedThenRemoved, path, track.syncs, 0, track.sync_ns);
             }
         } else if track.made && track.bytes > 0 {
@@ -265,10 +265,10 @@ impl Track {
         }
     }
 
-    /// It was forced to the device, after so many other syncs of any file.
-    fn sync(&mut self, syncs: u64, ns: u64) {
+    /// Takes a sync of it, before which there were `before` syncs of any file.
+    fn sync(&mut self, before: u64, ns: u64) {
         if self.syncs == 0 {
-            self.others_synced = syncs;
+            self.synced_before = before;
         }
         self.syncs += 1;
         self.sync_ns = self.sync_ns.saturating_add(ns);
