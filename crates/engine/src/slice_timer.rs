@@ -5,6 +5,7 @@
 //! measured in every run) is part of every time per operation per operation.
 
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use host::clock::Clock;
 use model::counters::Counters as _;
@@ -98,6 +99,15 @@ impl SliceTimer {
         }
         self.latencies.record(now.saturating_sub(self.last));
         self.last = now;
+    }
+
+    /// Ends the only operation of the slice, which somebody else has timed: the slice is as long,
+    /// and what it took to begin it, and to learn that it had ended, does not count.
+    pub fn lap_of(&mut self, took: Duration) {
+        let ticks = (took.as_nanos() as f64 / self.clock.tick_ns()) as u64;
+        self.started = self.clock.ticks().saturating_sub(ticks).max(self.started);
+        self.last = self.started;
+        self.lap();
     }
 
     /// Ends an operation that should have begun at a reading of the clock: its
@@ -316,6 +326,24 @@ mod tests {
         assert_eq!(r.elapsed_ns(), elapsed_ns);
         r.finish();
         assert!(r.elapsed_ns() >= elapsed_ns + 1_900_000);
+    }
+
+    #[test]
+    fn of_an_operation_that_was_timed_elsewhere_nothing_else_counts() {
+        let mut r = timer();
+        r.start();
+        let began = r.started;
+        std::thread::sleep(Duration::from_millis(30));
+        r.lap_of(Duration::from_millis(5));
+        r.finish();
+        assert!(r.clock.between(began, r.started) >= Duration::from_millis(25));
+        let latency_ns = r.latencies().max() as f64 * r.clock.tick_ns();
+        assert!(latency_ns >= 4_900_000.0 && latency_ns <= r.elapsed_ns() as f64 * 1.01);
+        // No more than there was.
+        r.start();
+        let began = r.started;
+        r.lap_of(Duration::from_secs(1));
+        assert_eq!(r.started, began);
     }
 
     #[test]

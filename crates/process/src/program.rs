@@ -21,6 +21,8 @@ pub struct Program {
     command: String,
     /// Nothing once all of it has ended.
     supervised: Option<Supervised>,
+    started: Instant,
+    took: Duration,
     /// As a shell tells it, once it has ended.
     status: i32,
     output: Option<JoinHandle<io::Result<Vec<u8>>>>,
@@ -55,11 +57,14 @@ impl Program {
             why: format!("cannot start {path}: {source}"),
             stderr: Vec::new(),
         };
+        let started = Instant::now();
         let mut supervised = Supervised::spawn(&mut command).map_err(not_started)?;
         let (stdout, stderr) = (supervised.take_stdout(), supervised.take_stderr());
         let mut program = Self {
             command: shown.to_owned(),
             supervised: Some(supervised),
+            started,
+            took: Duration::ZERO,
             status: 0,
             output: None,
             last_words: LastWords::default(),
@@ -74,15 +79,17 @@ impl Program {
     }
 
     /// Waits until it, and everything that it started, has ended, and no longer: what it
-    /// wrote, [`finish`](Self::finish) waits for.
-    pub fn wait(&mut self, patience: Duration, stop: &AtomicBool) -> Result<(), Error> {
-        let Some(supervised) = &mut self.supervised else { return Ok(()) };
+    /// wrote, [`finish`](Self::finish) waits for. How long it took, without what starting it took
+    /// here.
+    pub fn wait(&mut self, patience: Duration, stop: &AtomicBool) -> Result<Duration, Error> {
+        let Some(supervised) = &mut self.supervised else { return Ok(self.took) };
         match supervised.await_end(Instant::now() + patience, stop) {
             Ok(Waited::Ended(status)) => {
                 // The keeper is killed only from outside.
                 self.status = status.code().unwrap_or(KILLED);
+                self.took = supervised.took().unwrap_or_else(|| self.started.elapsed());
                 self.supervised = None;
-                Ok(())
+                Ok(self.took)
             }
             Ok(Waited::Stopped) => Err(Error::Stopped),
             Ok(Waited::TooLong) => {

@@ -5,11 +5,12 @@ use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Child, ChildStderr, ChildStdout, Command, ExitStatus};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::ending::wait_until;
-use crate::supervisor;
+use crate::supervisor::{self, Moments};
 
 /// How long the keeper is waited for: what it takes, and a little.
 const PATIENCE: Duration = supervisor::ENDING_MAX.saturating_add(Duration::from_millis(400));
@@ -31,12 +32,18 @@ pub(super) struct Supervised {
     supervisor: Child,
     /// Open at this end for as long as what is kept should live.
     lifeline: UnixStream,
+    moments: Arc<Moments>,
 }
 
 impl Supervised {
     pub(super) fn spawn(command: &mut Command) -> io::Result<Self> {
-        let (supervisor, lifeline) = supervisor::spawn(command)?;
-        Ok(Self { supervisor, lifeline })
+        let (supervisor, lifeline, moments) = supervisor::spawn(command)?;
+        Ok(Self { supervisor, lifeline, moments })
+    }
+
+    /// How long it took, once all of it has ended.
+    pub(super) fn took(&self) -> Option<Duration> {
+        self.moments.took()
     }
 
     pub(super) fn supervisor(&self) -> i32 {

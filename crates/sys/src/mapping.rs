@@ -52,10 +52,18 @@ impl Mapping {
 
     /// Memory of this process alone.
     pub fn anonymous(bytes: usize) -> io::Result<Self> {
+        Self::without_file(bytes, MapFlags::PRIVATE)
+    }
+
+    /// Memory that is shared with the processes that this one forks.
+    pub fn shared_with_children(bytes: usize) -> io::Result<Self> {
+        Self::without_file(bytes, MapFlags::SHARED)
+    }
+
+    fn without_file(bytes: usize, how: MapFlags) -> io::Result<Self> {
         let protection = ProtFlags::READ | ProtFlags::WRITE;
         // SAFETY: a new mapping where the kernel likes.
-        let start =
-            unsafe { mmap_anonymous(ptr::null_mut(), bytes, protection, MapFlags::PRIVATE) };
+        let start = unsafe { mmap_anonymous(ptr::null_mut(), bytes, protection, how) };
         Self::at(start?, bytes)
     }
 

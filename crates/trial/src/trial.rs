@@ -358,16 +358,15 @@ impl Trial {
     }
 
     fn run(&self, view: &View, syncs_are_free: bool) -> Result<Ran, Error> {
-        let began = Instant::now();
         if let Some(serving) = &self.serving {
+            let began = Instant::now();
             let server = self.serve(serving, view, syncs_are_free)?;
             serving.load(Some(&server), &self.stop)?;
             server.stop()?;
             return Ok(Ran { took: began.elapsed(), ..Ran::of_a_server() });
         }
         let mut program = self.start(view, syncs_are_free)?;
-        program.wait(self.timeout, &self.stop)?;
-        let took = began.elapsed();
+        let took = program.wait(self.timeout, &self.stop)?;
         Ok(Ran { took, ..Ran::of(program.finish()?) })
     }
 

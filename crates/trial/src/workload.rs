@@ -225,8 +225,7 @@ impl Ready for Arranged<'_> {
         let Some(view) = &tried.view else { return Err(StudyError::Stopped) };
         let trial = &tried.trial;
         let mut program = trial.start(view, tried.variant == Variant::SyncsFree)?;
-        program.wait(trial.timeout, &trial.stop)?;
-        timer.lap();
+        timer.lap_of(program.wait(trial.timeout, &trial.stop)?);
         Ok(Box::new(Done { tried, ended: Ended::Program(program) }))
     }
 }

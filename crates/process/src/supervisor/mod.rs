@@ -35,15 +35,20 @@ use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command};
 use std::ptr;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
+use host::clock::monotonic_ns;
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, recv, send};
+use rustix::param::page_size;
 use rustix::process::{
     Pid, Signal, WaitOptions, getpid, getppid, kill_process, kill_process_group,
     set_child_subreaper, set_parent_process_death_signal, setpgid, wait,
 };
 use rustix::stdio::{stderr, stdin};
+use sys::mapping::Mapping;
 use sys::signals::interrupt_waits;
 
 use self::descendants::Descendants;
@@ -58,24 +63,53 @@ const LOOK: Duration = Duration::from_millis(10);
 /// What the keeper is called in lists of processes, in fifteen bytes.
 const NAME: &std::ffi::CStr = c"server-keeper";
 
+/// When the server was started and when the last of it ended, as the processes saw it that did so.
+/// Forking a large process takes milliseconds, which are no part of what a short command takes.
+#[derive(Debug)]
+pub(super) struct Moments(Mapping);
+
+impl Moments {
+    const BEGAN: usize = 0;
+    const ENDED: usize = size_of::<u64>();
+
+    fn new() -> io::Result<Self> {
+        Ok(Self(Mapping::shared_with_children(page_size())?))
+    }
+
+    /// Now is that moment.
+    fn note(&self, moment: usize) {
+        self.0.word(moment).store(monotonic_ns(), Ordering::Relaxed);
+    }
+
+    /// From just before it became the command until the last of it was gone. None before that, and
+    /// where its keeper was killed.
+    pub(super) fn took(&self) -> Option<Duration> {
+        let [began, ended] =
+            [Self::BEGAN, Self::ENDED].map(|moment| self.0.word(moment).load(Ordering::Relaxed));
+        (ended > 0).then(|| Duration::from_nanos(ended.saturating_sub(began)))
+    }
+}
+
 /// Starts `command` under a keeper, in a process group of its own. The server
 /// lives as long as nothing is shut down at the returned end of the socket. What
 /// is left of it at last comes in there, a process a line.
-pub(super) fn spawn(command: &mut Command) -> io::Result<(Child, UnixStream)> {
+pub(super) fn spawn(command: &mut Command) -> io::Result<(Child, UnixStream, Arc<Moments>)> {
     let (ours, keepers) = UnixStream::pair()?;
+    let moments = Arc::new(Moments::new()?);
+    let noted = Arc::clone(&moments);
     let told = io::stderr().as_fd().try_clone_to_owned()?;
     let fds = [keepers.as_raw_fd(), told.as_raw_fd()];
     // SAFETY: the closure runs between fork and exec; it makes only system
     // calls that are safe there and allocates nothing. Both descriptors outlive
     // the spawning below, so that they are open in the child.
-    unsafe { command.pre_exec(move || become_keeper(fds)) };
+    unsafe { command.pre_exec(move || become_keeper(fds, &noted)) };
     let child = command.spawn()?;
     drop((keepers, told));
-    Ok((child, ours))
+    Ok((child, ours, moments))
 }
 
 /// Forks: the parent never returns, the child returns to be the server.
-fn become_keeper(fds: [RawFd; 2]) -> io::Result<()> {
+fn become_keeper(fds: [RawFd; 2], moments: &Moments) -> io::Result<()> {
     let supervisor = getpid();
     // Refused, it is as before: what becomes a daemon is not found.
     let _ = set_child_subreaper(Some(supervisor));
@@ -97,15 +131,16 @@ fn become_keeper(fds: [RawFd; 2]) -> io::Result<()> {
                     libc::_exit(libc::EXIT_FAILURE);
                 }
                 libc::sigprocmask(libc::SIG_SETMASK, &raw const before, ptr::null_mut());
+                moments.note(Moments::BEGAN);
                 Ok(())
             }
-            server => keep(fds, Pid::from_raw(server)),
+            server => keep(fds, Pid::from_raw(server), moments),
         }
     }
 }
 
 /// The keeper's whole life. All signals are blocked.
-fn keep(fds: [RawFd; 2], server: Option<Pid>) -> ! {
+fn keep(fds: [RawFd; 2], server: Option<Pid>, moments: &Moments) -> ! {
     let _ = setpgid(None, None);
     // Whichever of the two does it first, it is done before anybody is signalled.
     let _ = setpgid(server, server);
@@ -121,6 +156,7 @@ fn keep(fds: [RawFd; 2], server: Option<Pid>) -> ! {
         }
         wait_for_child_or(&mut [readable_stdin()], None);
     }
+    moments.note(Moments::ENDED);
     // SAFETY: ends this process without running anything of the other's.
     unsafe { libc::_exit(code) }
 }

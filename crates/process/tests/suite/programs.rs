@@ -30,6 +30,22 @@ fn what_it_wrote_and_how_it_ended_is_known() {
 }
 
 #[test]
+fn starting_a_large_process_is_no_part_of_what_a_command_takes() {
+    // Forking has to copy what maps this, and all of it that is written again.
+    let mut large = vec![1_u8; 600 << 20];
+    let began = Instant::now();
+    let mut program = Program::start(shell("sleep 0.05"), "sleep", None).unwrap();
+    let started = began.elapsed();
+    let took = program.wait(PATIENCE, &AtomicBool::new(false)).unwrap();
+    let wall = began.elapsed();
+    large.fill(2);
+    assert!(took >= Duration::from_millis(50) && took < wall, "{took:?} of {wall:?}");
+    assert!(wall - took >= started / 4, "{took:?} of {wall:?}, after {started:?} to start");
+    // Asked again, it is the same.
+    assert_eq!(program.wait(PATIENCE, &AtomicBool::new(false)).unwrap(), took);
+}
+
+#[test]
 fn one_that_is_given_up_ends_with_all_that_it_started() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("late");

@@ -95,8 +95,12 @@ impl Command {
         self.start(&self.text, folder, self.same_output.then_some(OUTPUT_MAX))
     }
 
-    /// Waits for its end.
-    pub(super) fn wait(&self, program: &mut Program, stop: &AtomicBool) -> Result<(), StudyError> {
+    /// Waits for its end; how long it took.
+    pub(super) fn wait(
+        &self,
+        program: &mut Program,
+        stop: &AtomicBool,
+    ) -> Result<Duration, StudyError> {
         Ok(program.wait(self.timeout, stop)?)
     }
 

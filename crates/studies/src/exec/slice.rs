@@ -73,8 +73,7 @@ impl Ready for Filled<'_> {
     {
         let Slice { command, standing, .. } = &self.slice;
         let mut program = command.launch(standing.path())?;
-        command.wait(&mut program, &self.stop)?;
-        timer.lap();
+        timer.lap_of(command.wait(&mut program, &self.stop)?);
         Ok(Box::new(Done { filled: *self, program }))
     }
 }
