@@ -104,6 +104,7 @@ fn timed() -> String {
     let numbers = [
         ("CALL_BYTES", timing::CALL_BYTES as u64),
         ("ROUNDS", timing::ROUNDS as u64),
+        ("STARTS", timing::STARTS as u64),
         ("COLD_OFFSET", timing::COLD_OFFSET),
         ("COLD_BYTES", timing::COLD_BYTES as u64),
         ("COLD_PART", timing::COLD_PART.into()),

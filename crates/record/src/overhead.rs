@@ -17,13 +17,14 @@ use std::fs::File;
 use std::hint::black_box;
 use std::io;
 use std::os::unix::fs::FileExt as _;
-use std::str::FromStr;
 use std::time::Instant;
 
 use rustix::fs::{MemfdFlags, memfd_create};
 use trace::{Header, Mechanism, NamedOverhead, OverheadNs};
 
+use crate::middles::{middle, middle_half, numbers};
 use crate::raw_call::{Event, Sink};
+use crate::starts::Starts;
 use crate::timing::{CALL_BYTES, COLD_BYTES, COLD_NAMED, COLD_OFFSET, COLD_PART, NAMED, ROUNDS};
 
 /// What each call costs, by mechanism and machine.
@@ -35,6 +36,8 @@ pub struct Overhead {
     named: Part,
     /// How much more one costs that the C library's function does not make.
     dispatched: OverheadNs,
+    /// What starting a process costs, and how much more a program in it.
+    starts: Option<[OverheadNs; 2]>,
 }
 
 /// What a call of a kind costs.
@@ -54,11 +57,12 @@ impl Overhead {
 
     /// Writes it down where a trace begins.
     pub(crate) fn put(self, header: &mut Header) {
-        let Self { plain, named, dispatched } = self;
+        let Self { plain, named, dispatched, starts } = self;
         (header.overhead_ns, header.overhead_within_ns) = (plain.whole, plain.within);
         header.named =
             Some(NamedOverhead { overhead_ns: named.whole, overhead_within_ns: named.within });
         header.dispatch_ns = (header.mechanism == Mechanism::Preload).then_some(dispatched);
+        (header.process_ns, header.program_ns) = starts.map(|[a, b]| (a, b)).unzip();
     }
 }
 
@@ -144,13 +148,6 @@ pub(crate) fn read_rounds(text: &str) -> Vec<Round> {
     text.lines().filter_map(numbers).collect()
 }
 
-/// As many numbers as there have to be.
-fn numbers<T: FromStr, const N: usize>(line: &str) -> Option<[T; N]> {
-    let numbers: Option<Vec<T>> =
-        line.split_whitespace().map(|number| number.parse().ok()).collect();
-    numbers?.try_into().ok()
-}
-
 /// Collects how long the calls of [`SEEN`] took according to the recorder.
 #[derive(Default)]
 pub(crate) struct Took([Vec<u64>; SEEN.len()]);
@@ -187,7 +184,10 @@ impl Took {
 /// What turns of recorded calls cost, each beside what the same calls took without a recorder.
 /// They are kept for the machine, as text, so that the next recording need not measure as often.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Calibration(Vec<Turn>);
+pub struct Calibration {
+    turns: Vec<Turn>,
+    pub(crate) starts: Starts,
+}
 
 /// A turn: what each kind of [`SEEN`] takes longer, what of that the recorder sees, and how much
 /// more a call takes that is made without the C library.
@@ -223,21 +223,22 @@ impl Calibration {
             within: std::array::from_fn(|at| beyond(took[at], bare[SEEN[at]])),
             dispatched: by_itself(recorded) - by_itself(bare),
         };
-        self.0.push(turn);
-        let surplus = self.0.len().saturating_sub(KEPT);
-        self.0.drain(..surplus);
+        self.turns.push(turn);
+        let surplus = self.turns.len().saturating_sub(KEPT);
+        self.turns.drain(..surplus);
         Some(())
     }
 
     /// Whether there are as many turns as are kept.
     pub(crate) fn is_full(&self) -> bool {
-        self.0.len() >= KEPT
+        self.turns.len() >= KEPT
     }
 
     /// What calls cost: from what those in a row cost in the middle half of the turns to what those
     /// with a cold cache do. None without a turn.
     pub(crate) fn overhead(&self) -> Option<Overhead> {
-        let of = |figure: &dyn Fn(&Turn) -> i64| middle_half(self.0.iter().map(figure).collect());
+        let of =
+            |figure: &dyn Fn(&Turn) -> i64| middle_half(self.turns.iter().map(figure).collect());
         // Being recorded makes nothing faster.
         let no_less = |OverheadNs { low, high }| OverheadNs { low: low.max(0), high: high.max(0) };
         let part = |warm: usize, cold: usize| {
@@ -253,17 +254,18 @@ impl Calibration {
             plain: part(0, 2)?,
             named: part(1, 3)?,
             dispatched: no_less(of(&|turn| turn.dispatched)?),
+            starts: self.starts.overhead(),
         })
     }
 }
 
 impl fmt::Display for Calibration {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for Turn { whole, within, dispatched } in &self.0 {
+        for Turn { whole, within, dispatched } in &self.turns {
             let numbers = whole.iter().chain(within).chain([dispatched]).map(i64::to_string);
             writeln!(f, "{}", numbers.collect::<Vec<_>>().join(" "))?;
         }
-        Ok(())
+        self.starts.lines().try_for_each(|line| writeln!(f, "{line}"))
     }
 }
 
@@ -278,7 +280,7 @@ impl From<&str> for Calibration {
         };
         let mut turns: Vec<Turn> = text.lines().filter_map(turn).collect();
         turns.truncate(KEPT);
-        Self(turns)
+        Self { turns, starts: Starts::read(text) }
     }
 }
 
@@ -289,17 +291,6 @@ fn middles(rounds: &[Round]) -> Option<Round> {
         *found = middle(rounds.iter().map(|round| round[kind]).collect())?;
     }
     Some(found)
-}
-
-fn middle(mut values: Vec<u64>) -> Option<u64> {
-    values.sort_unstable();
-    values.get(values.len() / 2).copied()
-}
-
-fn middle_half(mut values: Vec<i64>) -> Option<OverheadNs> {
-    values.sort_unstable();
-    let last = values.len().checked_sub(1)?;
-    Some(OverheadNs { low: values[last / 4], high: values[last - last / 4] })
 }
 
 #[cfg(test)]
@@ -386,8 +377,9 @@ mod tests {
     #[test]
     fn turns_are_kept_as_text() {
         let turn: [&[u64]; 3] = [&[700], &[200], &[300]];
-        let many = calibration(&[300], &[turn; KEPT + 3]).unwrap();
-        assert_eq!(many.0.len(), KEPT);
+        let mut many = calibration(&[300], &[turn; KEPT + 3]).unwrap();
+        many.starts.add(&[[1, 2]], &[[4, 9]]);
+        assert_eq!(many.turns.len(), KEPT);
         let text = format!("of an older version\n1 2 x\n{many}");
         assert_eq!(Calibration::from(&*text), many);
     }

@@ -15,7 +15,7 @@ use trace::{Header, Mechanism, OverheadNs, Sees, TraceWriter};
 use crate::ebpf::Ebpf;
 use crate::error::{Error, while_};
 use crate::followed::Followed;
-use crate::overhead::{Calibration, Overhead, Round, Took, read_rounds};
+use crate::overhead::{Calibration, Overhead, Took, read_rounds};
 use crate::preload::Preload;
 use crate::privileges::{file_of, gives_rights, may_trace_them, program_of};
 use crate::ptrace;
@@ -23,6 +23,7 @@ use crate::raw_call::Sink;
 use crate::recorded::Recorded;
 use crate::recording::{Recording, name_of};
 use crate::start::Held;
+use crate::starts::Starts;
 
 const TIMING: &str = "measuring what it costs";
 /// The calls are timed without a recorder and with it, in turns: a machine is faster at one moment
@@ -134,11 +135,11 @@ impl Recorder {
             Means::Ptrace => 1,
         };
         let began = Instant::now();
-        let mut before = self.bare(timing(calls))?;
+        let mut before = read_rounds(&self.bare(timing(calls))?);
         loop {
             let mut took = Took::default();
-            let recorded = self.timed(timing(calls), &mut took)?;
-            let after = self.bare(timing(calls))?;
+            let recorded = read_rounds(&self.timed(timing(calls), &mut took)?);
+            let after = read_rounds(&self.bare(timing(calls))?);
             kept.add(&before, &recorded, took, &after);
             before = after;
             if kept.is_full() || began.elapsed() > TIMING_MAX {
@@ -147,25 +148,34 @@ impl Recorder {
         }
         let nothing = || io::Error::other("nothing came of it");
         self.overhead = kept.overhead().ok_or_else(nothing).map_err(while_(TIMING))?;
+        // A recorder that stops the program says itself for how long.
+        let is_open = !kept.starts.is_full() && !matches!(self.means, Means::Ptrace);
+        let program = is_open.then(Preload::timing_program).and_then(Result::ok);
+        let bare = program.as_ref().map(|program| self.bare(program.starts())).transpose()?;
         if let Means::Ebpf(ebpf) = &mut self.means {
             self.sees = ebpf.observe();
+        }
+        if let (Some(program), Some(bare)) = (program, bare) {
+            let recorded = self.timed(program.starts(), &mut Took::default())?;
+            kept.starts.add(&Starts::read_rounds(&bare), &Starts::read_rounds(&recorded));
+            self.overhead = kept.overhead().unwrap_or(self.overhead);
         }
         Ok(())
     }
 
     /// Times the calls while no program is attached: one that is attached slows all, recorded
     /// or not.
-    fn bare(&mut self, mut command: Command) -> Result<Vec<Round>, Error> {
+    fn bare(&mut self, mut command: Command) -> Result<String, Error> {
         let mut time = || command.stderr(Stdio::null()).output();
         let output = match &mut self.means {
             Means::Ebpf(ebpf) => ebpf.apart(time).and_then(|output| output),
             Means::Preload(_) | Means::Ptrace => time(),
         };
         let output = output.map_err(while_(TIMING))?;
-        Ok(read_rounds(&String::from_utf8_lossy(&output.stdout)))
+        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
     }
 
-    fn timed(&mut self, mut command: Command, took: &mut Took) -> Result<Vec<Round>, Error> {
+    fn timed(&mut self, mut command: Command, took: &mut Took) -> Result<String, Error> {
         let (mut reader, writer) = io::pipe().map_err(while_(TIMING))?;
         command.stdin(Stdio::null()).stdout(writer).stderr(Stdio::null());
         self.prepare(&mut command);
@@ -175,7 +185,7 @@ impl Recorder {
         self.follow(held, took)?;
         let mut text = String::new();
         reader.read_to_string(&mut text).map_err(while_(TIMING))?;
-        Ok(read_rounds(&text))
+        Ok(text)
     }
 
     /// What a command needs beside itself.
@@ -213,6 +223,8 @@ impl Recorder {
             overhead_within_ns: OverheadNs::default(),
             named: None,
             dispatch_ns: None,
+            process_ns: None,
+            program_ns: None,
         };
         self.overhead.put(&mut header);
         header

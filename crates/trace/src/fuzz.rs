@@ -114,5 +114,7 @@ pub fn header() -> Header {
         overhead_within_ns: OverheadNs { low: 3, high: 5 },
         named: None,
         dispatch_ns: None,
+        process_ns: None,
+        program_ns: None,
     }
 }

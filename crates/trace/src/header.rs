@@ -59,6 +59,13 @@ pub struct Header {
     /// there is one way only.
     #[serde(default)]
     pub dispatch_ns: Option<OverheadNs>,
+    /// How much longer it took to start a process and have it end. None where that is not known, as of
+    /// older recorders.
+    #[serde(default)]
+    pub process_ns: Option<OverheadNs>,
+    /// How much longer beside that where the process became another program.
+    #[serde(default)]
+    pub program_ns: Option<OverheadNs>,
 }
 
 /// What a recorder sees beside system calls.

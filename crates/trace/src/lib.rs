@@ -26,6 +26,8 @@
 //!     overhead_within_ns: OverheadNs { low: 30, high: 40 },
 //!     named: None,
 //!     dispatch_ns: None,
+//!     process_ns: None,
+//!     program_ns: None,
 //! };
 //! let mut writer = TraceWriter::new(Vec::new(), &header)?;
 //! let path = Some(writer.path(b"data/app.log")?);

@@ -26,6 +26,8 @@ pub fn header() -> Header {
         overhead_within_ns: OverheadNs::default(),
         named: None,
         dispatch_ns: None,
+        process_ns: None,
+        program_ns: None,
     }
 }
 

@@ -29,10 +29,10 @@ Examples:
   iotoll show clone.trace";
 
 const RECORD_NOTES: &str = "\
-The command keeps its standard input, output and error (but for -o -), its signals
-and its exit code. The bill is printed on standard error. iotoll records the calls of the
-command and of all processes that it starts: which files, how much, how long. It
-does not record contents of files, arguments or environments.
+The command keeps its standard input, output and error (but for -o -), its
+signals and its exit code. The bill is printed on standard error. iotoll records
+the calls of the command and of all processes that it starts: which files, how
+much, how long. It does not record contents of files, arguments or environments.
 
 Exit codes:
   the command's own; if a signal ended it, the same signal ends iotoll

@@ -1,6 +1,7 @@
 /* The program that a preloaded library is calibrated by. It makes the same small calls many times
  * and prints how long each took, as `time_calls` in overhead.rs does. iotoll may be static, and a
- * static program takes no library; this one is dynamic, as the programs are that are recorded.
+ * static program takes no library; this one is dynamic, as the programs are that are recorded. Told
+ * of no calls, it starts processes instead, and without arguments it ends.
  *
  * It begins by itself rather than by `__libc_start_main`, whose newest version glibc older than
  * 2.34 lacks, so that a program built here runs there. */
@@ -9,6 +10,7 @@
 #include <fcntl.h>
 #include <stdint.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -105,32 +107,65 @@ static char *number(char *end, uint64_t value)
     return end;
 }
 
-static void print(const uint64_t took[KINDS])
+static void print(const uint64_t *took, int kinds)
 {
     char text[KINDS * 21];
     char *end = text + sizeof(text), *begin = end;
-    for (int kind = KINDS - 1; kind >= 0; kind--) {
-        *--begin = kind == KINDS - 1 ? '\n' : ' ';
+    for (int kind = kinds - 1; kind >= 0; kind--) {
+        *--begin = kind == kinds - 1 ? '\n' : ' ';
         begin = number(begin, took[kind]);
     }
     if (write(STDOUT_FILENO, begin, (size_t)(end - begin)) != end - begin)
         _exit(1);
 }
 
-/* What is on the stack where a program begins: the number of its arguments, then these. */
+/* What is on the stack where a program begins: the number of its arguments, then these and a null
+ * pointer, then its environment. */
 struct arguments {
     long count;
-    const char *words[];
+    char *words[];
 };
+
+/* How long it takes from starting a process to its end: one that does nothing, or one that becomes this
+ * program. */
+static uint64_t started(const struct arguments *arguments, int becomes_program)
+{
+    char *words[] = {arguments->words[0], NULL};
+    int status;
+    uint64_t began = now();
+    pid_t child = fork();
+    if (!child && becomes_program) {
+        execve("/proc/self/exe", words, (char **)arguments->words + arguments->count + 1);
+        _exit(1);
+    }
+    if (!child)
+        _exit(0);
+    if (child < 0 || waitpid(child, &status, 0) != child || status)
+        _exit(1);
+    return now() - began;
+}
+
+__attribute__((noreturn)) static void time_starts(const struct arguments *arguments)
+{
+    for (int round = 0; round <= STARTS; round++) {
+        uint64_t took[] = {started(arguments, 0), started(arguments, 1)};
+        if (round)
+            print(took, sizeof(took) / sizeof(*took));
+    }
+    _exit(0);
+}
 
 __attribute__((noreturn, used)) static void begin(const struct arguments *arguments)
 {
     uint64_t calls = 0;
-    if (arguments->count > 1)
-        for (const char *digit = arguments->words[1]; *digit; digit++)
-            calls = calls * 10 + (uint64_t)(*digit - '0');
+    if (arguments->count < 2)
+        _exit(0);
+    for (const char *digit = arguments->words[1]; *digit; digit++)
+        calls = calls * 10 + (uint64_t)(*digit - '0');
+    if (!calls)
+        time_starts(arguments);
     file = (int)syscall(SYS_memfd_create, "iotoll", 1u /* MFD_CLOEXEC */);
-    if (file < 0 || !calls)
+    if (file < 0)
         _exit(1);
     for (int byte = 0; byte < CALL_BYTES; byte++)
         line[byte] = 'x';
@@ -139,7 +174,7 @@ __attribute__((noreturn, used)) static void begin(const struct arguments *argume
         uint64_t took[KINDS] = {timed(calls, through_libc), timed(calls, named), timed(calls, without_libc),
                                 timed_cold(calls, cold_write), timed_cold(calls, cold_named)};
         if (round)
-            print(took);
+            print(took, KINDS);
     }
     _exit(0);
 }

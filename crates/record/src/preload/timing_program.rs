@@ -23,6 +23,11 @@ impl TimingProgram {
         Ok(Self(open(path(writer.as_raw_fd()), reader, Mode::empty())?))
     }
 
+    /// Has it start processes.
+    pub(crate) fn starts(&self) -> Command {
+        self.command(0)
+    }
+
     /// Times so many calls of each kind in each round.
     pub(crate) fn command(&self, calls: u32) -> Command {
         let mut command = Command::new(path(self.0.as_raw_fd()));
@@ -38,7 +43,8 @@ mod tests {
     use super::*;
     use crate::overhead::read_rounds;
     use crate::preload::preload_support::refusal;
-    use crate::timing::ROUNDS;
+    use crate::starts::Starts;
+    use crate::timing::{ROUNDS, STARTS};
 
     /// Fails where the program is static, or is not one that glibc's linker starts.
     #[test]
@@ -50,6 +56,10 @@ mod tests {
         let rounds = read_rounds(&String::from_utf8(output.stdout).unwrap());
         assert_eq!(rounds.len(), ROUNDS);
         assert!(rounds.iter().flatten().all(|took| *took > 0));
+        let output = program.starts().output().unwrap();
+        let starts = Starts::read_rounds(&String::from_utf8(output.stdout).unwrap());
+        assert_eq!(starts.len(), STARTS);
+        assert!(starts.iter().all(|[process, program]| 0 < *process && process < program));
     }
 
     /// Fails where it needs a newer C library than the machines have that it is to run on.

@@ -93,14 +93,20 @@ fn recorder(bill: &Bill) -> Option<String> {
     let dispatched = bill.header.dispatch_ns.map_or_else(String::new, |ns| {
         format!(", one that the program or its C library makes by itself {} more", each(ns))
     });
+    let process = bill.header.process_ns.zip(bill.header.program_ns);
+    let started = process.map_or_else(String::new, |(process, program)| {
+        let low = process.low.saturating_add(program.low);
+        let high = process.high.saturating_add(program.high);
+        format!(", starting a program {}", each(OverheadNs { low, high }))
+    });
     let divided = if bill.header.sees_waiting {
         ""
     } else {
         " What of a call is waiting, and for whom, was not seen."
     };
     Some(format!(
-        "Recorded by {by}, each call took {overhead} longer{named}{dispatched}; that is taken out, as far as it is \
-         known.{divided}"
+        "Recorded by {by}, each call took {overhead} longer{named}{dispatched}{started}; that is taken out, as \
+         far as it is known.{divided}"
     ))
 }
 

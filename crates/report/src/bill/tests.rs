@@ -77,14 +77,17 @@ fn a_share_is_a_range_where_the_recorders_part_is_known_no_better() {
 }
 
 #[test]
-fn what_calls_by_a_signal_cost_more_is_told() {
+fn what_calls_by_a_signal_and_programs_cost_more_is_told() {
     let dispatch_ns = Some(OverheadNs { low: 1_200, high: 1_600 });
     let overhead_ns = OverheadNs { low: 190, high: 220 };
-    let header = Header { mechanism: Mechanism::Preload, overhead_ns, dispatch_ns, ..header() };
+    let process_ns = Some(OverheadNs { low: 60_000, high: 80_000 });
+    let program_ns = Some(OverheadNs { low: 200_000, high: i64::MAX });
+    let costs = Header { overhead_ns, dispatch_ns, process_ns, program_ns, ..header() };
+    let header = Header { mechanism: Mechanism::Preload, ..costs };
     let text = plain(&billed(&a_second(&header).finish()), false, 80);
     let said = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let told = "Recorded by a preloaded library, each call took 190 ns to 220 ns longer, one that the \
-                program or its C library makes by itself 1.20 µs to 1.60 µs more;";
+                program or its C library makes by itself 1.20 µs to 1.60 µs more, starting a program 260 µs to";
     assert!(said.contains(told), "{text}");
 }
 

@@ -130,11 +130,15 @@ impl BillBuilder {
                     self.bill(call, &followed, kind);
                 }
             }
-            Entry::Fork { thread, at_ns, child, .. } => {
+            Entry::Fork { thread, at_ns, child, parent, .. } => {
                 self.wakes.begin(*child);
                 self.threads += 1;
                 self.processes += u64::from(!thread);
                 self.last_ns = self.last_ns.max(*at_ns);
+                // Those of before were not started while they were recorded.
+                if !thread && *at_ns > 0 {
+                    self.paid(*parent, self.header.process_ns);
+                }
             }
             Entry::Exit { thread, at_ns, .. } => {
                 self.overhead_of.remove(thread);
@@ -155,8 +159,9 @@ impl BillBuilder {
                 self.in_order(Interval { began_ns: *at_ns, took, is_late: false, of });
                 self.last_ns = self.last_ns.max(at_ns.saturating_add(*took_ns));
             }
-            Entry::Exec { at_ns, program, .. } => {
+            Entry::Exec { at_ns, program, thread } => {
                 self.last_ns = self.last_ns.max(*at_ns);
+                self.paid(*thread, self.header.program_ns);
                 if let Some(path) = program.and_then(|program| self.follower.path(program)) {
                     self.uses.ran(path);
                 }
@@ -191,13 +196,18 @@ impl BillBuilder {
     fn count(&mut self, call: &Call) {
         self.calls += u64::from(call.op.is_call());
         self.last_ns = self.last_ns.max(call.ended_ns());
-        let OverheadNs { low, high } = self.header.overhead_of(call);
+        self.paid(call.thread, Some(self.header.overhead_of(call)));
+    }
+
+    /// A thread took so much longer because it was recorded.
+    fn paid(&mut self, thread: u32, overhead_ns: Option<OverheadNs>) {
+        let OverheadNs { low, high } = overhead_ns.unwrap_or_default();
         self.overhead_ns.low = self.overhead_ns.low.saturating_add(low);
         self.overhead_ns.high = self.overhead_ns.high.saturating_add(high);
         if self.overhead_of.len() >= THREADS_MAX {
             self.overhead_of.clear();
         }
-        let of_thread = self.overhead_of.entry(call.thread).or_default();
+        let of_thread = self.overhead_of.entry(thread).or_default();
         *of_thread = of_thread.saturating_add(low);
         self.toll_of_most = self.toll_of_most.max(*of_thread);
     }

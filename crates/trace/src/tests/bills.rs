@@ -243,6 +243,32 @@ fn calls_that_came_by_a_signal_have_its_toll_beside_their_own() {
     assert_eq!(bill.wall_ns - bill.own_wall_ns.high, 2 * 100 + 4 * 1_500);
 }
 
+/// Fails where what it costs to start processes is taken for the program's own time, or what starting
+/// those cost that ran before is taken out.
+#[test]
+fn started_processes_and_programs_have_a_toll() {
+    let exactly = |ns| Some(OverheadNs { low: ns, high: ns });
+    let (process_ns, program_ns) = (exactly(50_000), exactly(200_000));
+    let mut planted = Planted::with(&Header { process_ns, program_ns, ..header() }, "/srv");
+    let fork = |at_ns, child, thread| Entry::Fork {
+        at_ns,
+        parent: 1,
+        child,
+        thread,
+        shares_files: thread,
+        shares_folder: thread,
+    };
+    for (at_ns, child, thread) in [(0, 2, false), (10, 3, true), (20, 4, false), (30, 5, false)] {
+        planted.push(&fork(at_ns, child, thread));
+    }
+    planted.push(&Entry::Exec { at_ns: 40, thread: 4, program: None });
+    planted.now_ns = 2 * MS;
+    let bill = bill(&planted.finish());
+    // One starts both, and may have waited for what the other one paid.
+    let RangeNs { low, high } = bill.own_wall_ns;
+    assert_eq!((bill.wall_ns - high, bill.wall_ns - low), (200_000, 300_000));
+}
+
 /// Fails where the recorder's part, which is on the processor, is taken from what was waited, or
 /// left in.
 #[test]

@@ -63,6 +63,8 @@ impl TestTrace {
             overhead_within_ns: OverheadNs::default(),
             named: None,
             dispatch_ns: None,
+            process_ns: None,
+            program_ns: None,
         };
         let writer = TraceWriter::new(Vec::new(), &header).unwrap();
         let mut told = Self { writer, now_ns: 0, fds: HashMap::new() };

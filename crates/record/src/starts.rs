@@ -1,0 +1,104 @@
+//! What it costs to start processes while they are recorded: each is followed from its beginning, its
+//! page faults are looked at, and a preloaded library is loaded into each program.
+//!
+//! A small program starts processes, bare and recorded, and says how long each took from its start to
+//! its end. What their calls cost is a little of that, and counted twice.
+
+use trace::OverheadNs;
+
+use crate::middles::{middle_half, numbers};
+use crate::timing::STARTS;
+
+/// As many are kept of what was found before, and then nothing is measured any more: what starting
+/// costs does not change from one recording to the next.
+const KEPT: usize = 8;
+
+/// How long a process took that did nothing, and one that became a program, in nanoseconds.
+pub(crate) type Round = [u64; 2];
+
+/// How much longer both took, each time that it was measured.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Starts(Vec<[i64; 2]>);
+
+impl Starts {
+    /// What the program said.
+    pub(crate) fn read_rounds(text: &str) -> Vec<Round> {
+        text.lines().filter_map(numbers).take(STARTS).collect()
+    }
+
+    /// Those of these lines that are of starts.
+    pub(crate) fn read(text: &str) -> Self {
+        Self(text.lines().filter_map(numbers).take(KEPT).collect())
+    }
+
+    /// The same as lines.
+    pub(crate) fn lines(&self) -> impl Iterator<Item = String> {
+        self.0.iter().map(|[process, program]| format!("{process} {program}"))
+    }
+
+    /// Whether enough is known.
+    pub(crate) fn is_full(&self) -> bool {
+        self.0.len() >= KEPT
+    }
+
+    /// Adds rounds without the recorder and with it; nothing where one of them is missing. The quicker
+    /// rounds are compared: what slows a start is others' work.
+    pub(crate) fn add(&mut self, bare: &[Round], recorded: &[Round]) {
+        let of = |rounds: &[Round], at: usize| {
+            let mut took: Vec<u64> = rounds.iter().map(|round| round[at]).collect();
+            took.sort_unstable();
+            took.get(took.len() / 4).copied()
+        };
+        let beyond = |at| Some(of(recorded, at)?.cast_signed() - of(bare, at)?.cast_signed());
+        if let (Some(process), Some(program)) = (beyond(0), beyond(1)) {
+            self.0.push([process, program]);
+        }
+    }
+
+    /// How much longer a process takes, and how much more where it becomes a program. None where that
+    /// is not known.
+    pub(crate) fn overhead(&self) -> Option<[OverheadNs; 2]> {
+        let of = |figure: &dyn Fn(&[i64; 2]) -> i64| {
+            let OverheadNs { low, high } = middle_half(self.0.iter().map(figure).collect())?;
+            Some(OverheadNs { low: low.max(0), high: high.max(0) })
+        };
+        Some([
+            of(&|[process, _]| *process)?,
+            of(&|[process, program]| program - (*process).max(0))?,
+        ])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    /// Fails where what a program costs has that of its process in it, or a slow round counts.
+    #[test]
+    fn a_program_costs_more_than_its_process() {
+        let mut starts = Starts::default();
+        assert_eq!(starts.overhead(), None);
+        starts.add(&[], &[[1, 1]]);
+        assert_eq!(starts.overhead(), None);
+        let bare = [[100, 400], [110, 410], [130, 9_000], [140, 430]];
+        starts.add(&bare, &[[180, 680], [5_000, 690], [160, 670], [9_000, 9_000]]);
+        let exactly = |ns| OverheadNs { low: ns, high: ns };
+        assert_eq!(starts.overhead(), Some([exactly(70), exactly(200)]));
+        // Nothing is faster for it.
+        let mut faster = Starts::default();
+        faster.add(&bare, &[[50, 500]]);
+        assert_eq!(faster.overhead(), Some([exactly(0), exactly(90)]));
+    }
+
+    #[test]
+    fn as_many_are_kept_as_are_enough() {
+        let mut starts = Starts::default();
+        while !starts.is_full() {
+            starts.add(&[[1, 2]], &[[4, 9]]);
+        }
+        let text: String = starts.lines().map(|line| line + "\n").collect();
+        assert_eq!(Starts::read(&format!("1 2 3\n{text}3 7\n")), starts);
+    }
+}
