@@ -1,8 +1,8 @@
 //! What it costs to start processes while they are recorded: each is followed from its beginning, its
 //! page faults are looked at, and a preloaded library is loaded into each program.
 //!
-//! A small program starts processes, bare and recorded, and says how long each took from its start to
-//! its end. What their calls cost is a little of that, and counted twice.
+//! A small program starts processes, bare and recorded, and says what processor time each took from its
+//! start to its end. What their calls cost is a little of that, and counted twice.
 
 use trace::OverheadNs;
 
@@ -13,10 +13,10 @@ use crate::timing::STARTS;
 /// costs does not change from one recording to the next.
 const KEPT: usize = 8;
 
-/// How long a process took that did nothing, and one that became a program, in nanoseconds.
+/// What a process took that did nothing, and one that became a program, in nanoseconds.
 pub(crate) type Round = [u64; 2];
 
-/// How much longer both took, each time that it was measured.
+/// How much more both took, each time that it was measured.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Starts(Vec<[i64; 2]>);
 

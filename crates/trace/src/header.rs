@@ -169,3 +169,11 @@ pub struct Summary {
     /// The command's end, as wait(2) has it; none where it had not ended.
     pub status: Option<i32>,
 }
+
+impl Summary {
+    /// Whether processor time was counted: of a watched process that ends before its recording does,
+    /// nothing is left to read.
+    pub(crate) fn knows_processor_time(&self) -> bool {
+        self.user_ns > 0 || self.system_ns > 0
+    }
+}

@@ -59,7 +59,8 @@ mod tests {
         let output = program.starts().output().unwrap();
         let starts = Starts::read_rounds(&String::from_utf8(output.stdout).unwrap());
         assert_eq!(starts.len(), STARTS);
-        assert!(starts.iter().all(|[process, program]| 0 < *process && process < program));
+        let least = |at: usize| starts.iter().map(|round| round[at]).min().unwrap();
+        assert!(0 < least(0) && least(0) < least(1), "{starts:?}");
     }
 
     /// Fails where it needs a newer C library than the machines have that it is to run on.

@@ -279,10 +279,11 @@ impl BillBuilder {
         let wall_ns = summary.map_or(0, |summary| summary.wall_ns).max(self.last_ns);
         let own_wall_ns = self.own_wall(wall_ns, summary);
         let busy_ns = self.busy.of(own_wall_ns, self.files.once());
+        let used = summary.filter(|summary| summary.knows_processor_time());
         let whole = Whole {
             wall_ns: own_wall_ns,
             busy_ns,
-            processor_ns: summary.map(|summary| self.own_processor(summary)),
+            processor_ns: used.map(|summary| self.own_processor(summary)),
             sees_waiting: self.header.sees_waiting,
             divides_waits: self.header.divides_waits,
             files: None,
@@ -307,8 +308,8 @@ impl BillBuilder {
             bound: Bound::of(&files, &sight),
             unit: None,
             awaited: self.wakes.awaited(own_wall_ns.low.midpoint(own_wall_ns.high)),
-            user_ns: summary.map(|summary| summary.user_ns),
-            system_ns: summary.map(|summary| summary.system_ns),
+            user_ns: used.map(|summary| summary.user_ns),
+            system_ns: used.map(|summary| summary.system_ns),
             status: summary.and_then(|summary| summary.status),
             cut_short: summary.is_none(),
             lost,

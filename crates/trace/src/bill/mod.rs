@@ -74,7 +74,8 @@ pub struct Bill {
     /// Whom it waited for outside of the recording, for 5% of the wall time or more. Only a recorder
     /// that sees who woke whom knows (`header.sees_wakers`).
     pub awaited: Vec<Awaited>,
-    /// Processor time outside the kernel, of all processes; none where the trace was cut short.
+    /// Processor time outside the kernel, of all processes; none where the trace was cut short, or a
+    /// watched process ended before the recording did.
     pub user_ns: Option<u64>,
     /// Processor time within the kernel, with the recorder's own part.
     pub system_ns: Option<u64>,

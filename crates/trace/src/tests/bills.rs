@@ -336,6 +336,15 @@ fn a_trace_that_was_cut_short_has_a_bill_of_what_there_is() {
     assert_eq!(permille(bill.files.share), [1000, 1000]);
 }
 
+/// Fails where file calls are said to take all of a processor time that nobody has counted.
+#[test]
+fn processor_time_that_is_not_known_is_not_told() {
+    let header = Header { sees_waiting: true, ..header() };
+    let bill = bill(&divided(&header).finish_having_used(0, 0));
+    assert_eq!((bill.user_ns, bill.system_ns), (None, None));
+    assert_eq!(bill.files.divided.unwrap().processor_share, None);
+}
+
 #[test]
 fn what_was_not_seen_is_counted() {
     let mut planted = Planted::new("/srv");
