@@ -120,9 +120,15 @@ impl Trial {
         refused: &BTreeSet<PathBuf>,
     ) -> Result<Option<(Duration, Option<String>)>, Error> {
         let may_write = |path: &&PathBuf| access(path.as_path(), Access::WRITE_OK).is_ok();
-        let folders = refused.iter().filter(may_write).filter_map(|path| path.parent());
+        // A compiler asks whether it may write to a folder before it does.
+        let folder = |path: &PathBuf| {
+            if path.is_dir() { Some(path.clone()) } else { path.parent().map(Path::to_owned) }
+        };
+        let folders = refused.iter().filter(may_write).filter_map(folder);
+        // The root of all cannot be copied.
+        let folders = folders.filter(|folder| folder.parent().is_some());
         let known = self.survey.folders.clone();
-        self.survey.folders.extend(folders.map(Path::to_owned));
+        self.survey.folders.extend(folders);
         if self.survey.folders == known {
             return Ok(None);
         }
