@@ -21,7 +21,6 @@ pub struct Program {
     command: String,
     /// Nothing once all of it has ended.
     supervised: Option<Supervised>,
-    started: Instant,
     took: Duration,
     /// As a shell tells it, once it has ended.
     status: i32,
@@ -57,13 +56,11 @@ impl Program {
             why: format!("cannot start {path}: {source}"),
             stderr: Vec::new(),
         };
-        let started = Instant::now();
         let mut supervised = Supervised::spawn(&mut command).map_err(not_started)?;
         let (stdout, stderr) = (supervised.take_stdout(), supervised.take_stderr());
         let mut program = Self {
             command: shown.to_owned(),
             supervised: Some(supervised),
-            started,
             took: Duration::ZERO,
             status: 0,
             output: None,
@@ -87,7 +84,7 @@ impl Program {
             Ok(Waited::Ended(status)) => {
                 // The keeper is killed only from outside.
                 self.status = status.code().unwrap_or(KILLED);
-                self.took = supervised.took().unwrap_or_else(|| self.started.elapsed());
+                self.took = supervised.took();
                 self.supervised = None;
                 Ok(self.took)
             }

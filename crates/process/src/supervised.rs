@@ -42,7 +42,7 @@ impl Supervised {
     }
 
     /// How long it took, once all of it has ended.
-    pub(super) fn took(&self) -> Option<Duration> {
+    pub(super) fn took(&self) -> Duration {
         self.moments.took()
     }
 

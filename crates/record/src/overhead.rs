@@ -22,7 +22,7 @@ use std::time::Instant;
 use rustix::fs::{MemfdFlags, memfd_create};
 use trace::{Header, Mechanism, NamedOverhead, OverheadNs};
 
-use crate::middles::{middle, middle_half, numbers};
+use crate::middles::{middle, middle_half, no_less, numbers};
 use crate::raw_call::{Event, Sink};
 use crate::starts::Starts;
 use crate::timing::{CALL_BYTES, COLD_BYTES, COLD_NAMED, COLD_OFFSET, COLD_PART, NAMED, ROUNDS};
@@ -239,8 +239,6 @@ impl Calibration {
     pub(crate) fn overhead(&self) -> Option<Overhead> {
         let of =
             |figure: &dyn Fn(&Turn) -> i64| middle_half(self.turns.iter().map(figure).collect());
-        // Being recorded makes nothing faster.
-        let no_less = |OverheadNs { low, high }| OverheadNs { low: low.max(0), high: high.max(0) };
         let part = |warm: usize, cold: usize| {
             let both = |figure: &dyn Fn(&Turn, usize) -> i64| {
                 let (warm, cold) =

@@ -16,7 +16,7 @@ use crate::ebpf::Ebpf;
 use crate::error::{Error, while_};
 use crate::followed::Followed;
 use crate::overhead::{Calibration, Overhead, Took, read_rounds};
-use crate::preload::Preload;
+use crate::preload::{Preload, TimingProgram};
 use crate::privileges::{file_of, gives_rights, may_trace_them, program_of};
 use crate::ptrace;
 use crate::raw_call::Sink;
@@ -146,11 +146,11 @@ impl Recorder {
                 break;
             }
         }
-        let nothing = || io::Error::other("nothing came of it");
-        self.overhead = kept.overhead().ok_or_else(nothing).map_err(while_(TIMING))?;
         // A recorder that stops the program says itself for how long.
         let is_open = !kept.starts.is_full() && !matches!(self.means, Means::Ptrace);
         let program = is_open.then(Preload::timing_program).and_then(Result::ok);
+        // It is not made for each processor, and needs a C library that is not everywhere.
+        let program = program.filter(TimingProgram::can_run);
         let bare = program.as_ref().map(|program| self.bare(program.starts())).transpose()?;
         if let Means::Ebpf(ebpf) = &mut self.means {
             self.sees = ebpf.observe();
@@ -158,8 +158,9 @@ impl Recorder {
         if let (Some(program), Some(bare)) = (program, bare) {
             let recorded = self.timed(program.starts(), &mut Took::default())?;
             kept.starts.add(&Starts::read_rounds(&bare), &Starts::read_rounds(&recorded));
-            self.overhead = kept.overhead().unwrap_or(self.overhead);
         }
+        let nothing = || io::Error::other("nothing came of it");
+        self.overhead = kept.overhead().ok_or_else(nothing).map_err(while_(TIMING))?;
         Ok(())
     }
 

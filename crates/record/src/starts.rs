@@ -1,12 +1,12 @@
-//! What it costs to start processes while they are recorded: each is followed from its beginning, its
-//! page faults are looked at, and a preloaded library is loaded into each program.
+//! The cost of starting processes under a recorder: eBPF programs run when one is forked, faults on a
+//! page and exits, and a preloaded library is loaded by each program.
 //!
-//! A small program starts processes, bare and recorded, and says what processor time each took from its
-//! start to its end. What their calls cost is a little of that, and counted twice.
+//! A small program starts processes, bare and recorded, and prints the processor time of each from its
+//! start to its end. The cost of their few calls is part of that, and is counted twice.
 
 use trace::OverheadNs;
 
-use crate::middles::{middle_half, numbers};
+use crate::middles::{middle_half, no_less, numbers};
 use crate::timing::STARTS;
 
 /// As many are kept of what was found before, and then nothing is measured any more: what starting
@@ -59,8 +59,7 @@ impl Starts {
     /// is not known.
     pub(crate) fn overhead(&self) -> Option<[OverheadNs; 2]> {
         let of = |figure: &dyn Fn(&[i64; 2]) -> i64| {
-            let OverheadNs { low, high } = middle_half(self.0.iter().map(figure).collect())?;
-            Some(OverheadNs { low: low.max(0), high: high.max(0) })
+            middle_half(self.0.iter().map(figure).collect()).map(no_less)
         };
         Some([
             of(&|[process, _]| *process)?,

@@ -15,5 +15,5 @@ pub(crate) const COLD_BYTES: usize = 64 << 10;
 pub(crate) const COLD_PART: u32 = 5;
 /// So many rounds are timed each time: short ones, most of which nothing interrupts.
 pub(crate) const ROUNDS: usize = 10;
-/// So many processes are started each time, and as many that become programs.
+/// The number of processes that are started each time, and of those that execute a program.
 pub(crate) const STARTS: usize = 24;

@@ -81,12 +81,13 @@ impl Moments {
         self.0.word(moment).store(monotonic_ns(), Ordering::Relaxed);
     }
 
-    /// From just before it became the command until the last of it was gone. None before that, and
-    /// where its keeper was killed.
-    pub(super) fn took(&self) -> Option<Duration> {
+    /// From just before it became the command until the last of it was gone; until now if its keeper
+    /// was killed and could not note that.
+    pub(super) fn took(&self) -> Duration {
         let [began, ended] =
             [Self::BEGAN, Self::ENDED].map(|moment| self.0.word(moment).load(Ordering::Relaxed));
-        (ended > 0).then(|| Duration::from_nanos(ended.saturating_sub(began)))
+        let ended = if ended > 0 { ended } else { monotonic_ns() };
+        Duration::from_nanos(ended.saturating_sub(began))
     }
 }
 

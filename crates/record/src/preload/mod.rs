@@ -34,7 +34,7 @@ use sys::wait::wait_for_end;
 
 use self::ring::Ring;
 use self::times::Times;
-use self::timing_program::TimingProgram;
+pub(crate) use self::timing_program::TimingProgram;
 use self::tree::Tree;
 use crate::error::{Error, while_};
 use crate::followed::Followed;

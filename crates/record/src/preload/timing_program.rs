@@ -2,7 +2,7 @@
 
 use std::io;
 use std::os::fd::{AsRawFd as _, OwnedFd};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use rustix::fs::{Mode, OFlags, open};
 
@@ -16,11 +16,22 @@ pub(crate) struct TimingProgram(OwnedFd);
 
 impl TimingProgram {
     pub(super) fn make() -> io::Result<Self> {
+        Self::of(PROGRAM)
+    }
+
+    fn of(program: &[u8]) -> io::Result<Self> {
         let writer = memory::program("iotoll-time-calls")?;
-        memory::write(&writer, PROGRAM)?;
+        memory::write(&writer, program)?;
         // The kernel runs no file that is still open for writing.
         let reader = OFlags::RDONLY | OFlags::CLOEXEC;
         Ok(Self(open(path(writer.as_raw_fd()), reader, Mode::empty())?))
+    }
+
+    /// Whether it can be run here.
+    pub(crate) fn can_run(&self) -> bool {
+        let mut nothing = Command::new(path(self.0.as_raw_fd()));
+        nothing.stdin(Stdio::null()).stderr(Stdio::null());
+        nothing.status().is_ok_and(|status| status.success())
     }
 
     /// Has it start processes.
@@ -61,6 +72,20 @@ mod tests {
         assert_eq!(starts.len(), STARTS);
         let least = |at: usize| starts.iter().map(|round| round[at]).min().unwrap();
         assert!(0 < least(0) && least(0) < least(1), "{starts:?}");
+    }
+
+    /// Fails if a machine that lacks what the program needs cannot record without it.
+    #[test]
+    fn whether_it_can_run_is_known_before() {
+        let can_run = |program: &[u8]| TimingProgram::of(program).unwrap().can_run();
+        assert!(can_run(PROGRAM));
+        // As on other processors.
+        assert!(!can_run(b""));
+        // As if there were no glibc.
+        let linker = PROGRAM.windows(4).position(|bytes| bytes == b"/ld-").unwrap();
+        let mut elsewhere = PROGRAM.to_vec();
+        elsewhere[linker + 1] = b'x';
+        assert!(!can_run(&elsewhere));
     }
 
     /// Fails where it needs a newer C library than the machines have that it is to run on.
