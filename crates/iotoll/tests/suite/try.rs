@@ -112,6 +112,18 @@ fn a_command_that_changes_everything_leaves_the_users_files_as_they_are() {
     assert!(!result["outside"].as_array().unwrap().is_empty());
 }
 
+/// Fails if the folder above it is copied: a compiler asks so about /tmp, and the root cannot be copied.
+#[test]
+fn a_command_may_ask_whether_it_may_write_to_a_folder_below_the_root() {
+    if !is_possible("a_command_may_ask_whether_it_may_write_to_a_folder_below_the_root") {
+        return;
+    }
+    let folder = project();
+    let asks = ["sh", "-c", "[ -w /mnt ]; echo new > data/changed"];
+    let output = trying(folder.path(), &["--rounds", "1"], &asks).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+}
+
 /// Fails where the folder that would be moved is not the one that the command writes to.
 #[test]
 fn what_writes_only_elsewhere_is_moved_there() {
