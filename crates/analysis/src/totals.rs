@@ -1,8 +1,7 @@
 //! An arm's slices, added up.
 
 use model::analysis::Modes;
-use model::counters::Level;
-use model::counters::{Counters, sum};
+use model::counters::{Level, sum};
 use model::description::{CauseDescription, StudyDescription};
 use model::place::PlaceFacts;
 use model::probes::{Residency, Surroundings};
@@ -167,16 +166,14 @@ fn threads(arm: &ArmRecord) -> u64 {
 impl ArmTotals {
     /// Adds up an arm's slices.
     pub(crate) fn of(slices: &[&Slice], operation: &str) -> Self {
-        let deferred = slices.iter().map(|slice| slice.deferred).reduce(|a, b| Deferred {
-            sync_ns: a.sync_ns + b.sync_ns,
-            device: a.device.plus(b.device),
-        });
         Self {
             operation: operation.to_owned(),
             slices: slices.len() as u64,
             operations: slices.iter().map(|slice| slice.operations).sum(),
-            spent: sum(slices.iter().map(|slice| spent(slice))),
-            deferred: deferred.unwrap_or_default(),
+            spent: sum(slices
+                .iter()
+                .map(|slice| Spent { run_queue_ns: slice.spent.queued_ns(), ..slice.spent })),
+            deferred: sum(slices.iter().map(|slice| slice.deferred)),
             surroundings: sum(slices.iter().map(|slice| surroundings(slice))),
             ..Self::default()
         }
@@ -305,14 +302,6 @@ pub(crate) struct PressureTotals {
 /// What calls of both kinds came to.
 pub(crate) fn all_calls(calls: Calls) -> f64 {
     (calls.reads + calls.writes) as f64
-}
-
-/// What a slice spent. One that lost its processor just outside the timed span has
-/// that in its readings as well, and cannot have lost more time than it had.
-fn spent(slice: &Slice) -> Spent {
-    let Spent { elapsed_ns, user_ns, system_ns, run_queue_ns, .. } = slice.spent;
-    let left_ns = elapsed_ns.saturating_sub(user_ns + system_ns);
-    Spent { run_queue_ns: run_queue_ns.map(|queued_ns| queued_ns.min(left_ns)), ..slice.spent }
 }
 
 /// What a slice was like. Pages are whole, and files are not.

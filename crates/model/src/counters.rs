@@ -12,6 +12,10 @@ pub trait Counters: Copy {
     /// What passed since an earlier reading.
     #[must_use]
     fn since(self, earlier: Self) -> Self;
+
+    /// Part `at`, from 0, of `all` parts that add up to this and differ by 1 at most.
+    #[must_use]
+    fn part(self, at: u64, all: u64) -> Self;
 }
 
 impl Counters for u64 {
@@ -21,6 +25,10 @@ impl Counters for u64 {
 
     fn since(self, earlier: Self) -> Self {
         self.saturating_sub(earlier)
+    }
+
+    fn part(self, at: u64, all: u64) -> Self {
+        self / all + u64::from(at < self % all)
     }
 }
 
@@ -32,6 +40,10 @@ impl<T: Counters> Counters for Option<T> {
 
     fn since(self, earlier: Self) -> Self {
         self.zip(earlier).map(|(now, then)| now.since(then))
+    }
+
+    fn part(self, at: u64, all: u64) -> Self {
+        self.map(|whole| whole.part(at, all))
     }
 }
 
@@ -48,6 +60,10 @@ impl Counters for Level {
     }
 
     fn since(self, _earlier: Self) -> Self {
+        self
+    }
+
+    fn part(self, _at: u64, _all: u64) -> Self {
         self
     }
 }
@@ -77,6 +93,10 @@ macro_rules! counters {
             fn since(self, earlier: Self) -> Self {
                 Self { $($field: $crate::counters::Counters::since(self.$field, earlier.$field),)* }
             }
+
+            fn part(self, at: u64, all: u64) -> Self {
+                Self { $($field: $crate::counters::Counters::part(self.$field, at, all),)* }
+            }
         }
     };
 }
@@ -95,6 +115,14 @@ mod tests {
         assert_eq!(Some(2_u64).plus(Some(3)), Some(5));
         assert_eq!(Some(2_u64).plus(None), None);
         assert_eq!(Some(5_u64).since(Some(3)), Some(2));
+    }
+
+    #[test]
+    fn parts_are_the_whole_together() {
+        let parts: Vec<Option<u64>> = (0..4).map(|at| Some(10).part(at, 4)).collect();
+        assert_eq!(parts, [3, 3, 2, 2].map(Some));
+        assert_eq!(None::<u64>.part(0, 4), None);
+        assert_eq!(Level(7).part(1, 4), Level(7));
     }
 
     #[test]

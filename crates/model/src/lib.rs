@@ -10,6 +10,7 @@ pub mod article;
 pub mod article_spec;
 pub mod between_runs;
 mod bounded;
+mod by_stretch;
 pub mod case;
 pub mod cause;
 pub mod check;

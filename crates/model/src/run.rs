@@ -85,6 +85,10 @@ pub struct Invocation {
     pub version: String,
     /// Whether it was stopped before its end.
     pub interrupted: bool,
+    /// Whether slices have parts of what their stretch comes to, as in the page of a long run: only what
+    /// decides is each slice's own.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub by_stretch: bool,
     /// Why it ended before its budget did, where neither a signal ended it nor all was
     /// measured: a limit was reached, or what must stay free did not.
     #[serde(default, skip_serializing_if = "Option::is_none")]

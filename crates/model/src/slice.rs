@@ -85,14 +85,15 @@ pub struct PlaceTraffic {
     pub bytes: u64,
 }
 
-/// What was forced to the device after the clock stopped, under a clock of its own.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Deferred {
-    /// How long that took.
-    pub sync_ns: u64,
-    /// What the devices behind the place did meanwhile, for anyone.
-    pub device: Option<DeviceTraffic>,
+counters! {
+    /// What was forced to the device after the clock stopped, under a clock of its own.
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+    pub struct Deferred {
+        /// How long that took.
+        pub sync_ns: u64,
+        /// What the devices behind the place did meanwhile, for anyone.
+        pub device: Option<DeviceTraffic>,
+    }
 }
 
 /// What a slice came to, as its study tells once its data is checked.

@@ -52,6 +52,15 @@ counters! {
     }
 }
 
+impl Spent {
+    /// Time waiting for a processor within its own time. What lost its processor just outside the timed
+    /// span has that in its readings as well, and cannot have lost more time than it had.
+    pub fn queued_ns(&self) -> Option<u64> {
+        let left_ns = self.elapsed_ns.saturating_sub(self.user_ns + self.system_ns);
+        self.run_queue_ns.map(|queued_ns| queued_ns.min(left_ns))
+    }
+}
+
 counters! {
     /// Calls and storage traffic of processes (`proc_pid_io(5)`).
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -71,6 +80,13 @@ counters! {
         pub storage_dirtied_bytes: u64,
         /// What of that was thrown away before it was written, by removing a file.
         pub storage_cancelled_bytes: u64,
+    }
+}
+
+impl Calls {
+    /// What storage was given to read and to write.
+    pub fn storage_bytes(self) -> u64 {
+        self.storage_dirtied_bytes.saturating_add(self.storage_read_bytes)
     }
 }
 

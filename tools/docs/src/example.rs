@@ -104,6 +104,13 @@ mod tests {
         assert_eq!(of("x\n```text\n  a  1\n  b  2\n```\n"), ["  a  1\n  b  2"]);
     }
 
+    /// Fails where the report of a default run is larger than is sent by mail.
+    #[test]
+    fn the_page_of_a_default_run_is_small() {
+        let facts = fs::metadata(process::root().join(RECORD)).expect("it is there");
+        assert!(facts.len() < 400_000, "{} bytes", facts.len());
+    }
+
     #[test]
     fn the_screen_is_replaced_and_nothing_else() {
         let readme = format!("# a\n{BEFORE}old\n{AFTER}b\n```text\nother\n```\n");

@@ -14,6 +14,7 @@ use model::arm::Pair;
 use model::noise::{NoiseCode, NoiseSource};
 use model::place::{PlaceFacts, StorageKind};
 use model::slice::Slice;
+use model::spent::Calls;
 use units::{percent, rough_size};
 
 use super::source::source;
@@ -188,9 +189,7 @@ fn seen_from_elsewhere(run: &Indexed<'_>, place: usize) -> BTreeMap<usize, Seen>
         let Some(block) = slice.block() else { continue };
         let others = slice.other_places.iter().find(|traffic| traffic.place == place);
         // A program that is timed may write somewhere else itself.
-        let own = slice.spent.calls.map_or(0, |calls| {
-            calls.storage_dirtied_bytes.saturating_add(calls.storage_read_bytes)
-        });
+        let own = slice.spent.calls.map_or(0, Calls::storage_bytes);
         let round = seen.entry(block).or_default();
         round.bytes += others.map_or(0, |traffic| traffic.bytes).saturating_sub(own);
         round.ns += slice.spent.elapsed_ns;

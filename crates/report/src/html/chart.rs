@@ -358,7 +358,7 @@ pub(super) fn line(points: impl IntoIterator<Item = [f64; 2]>) -> String {
 
 /// A place along the axis.
 pub(super) fn percent(at: f64) -> String {
-    format!("{:.2}%", at * 100.0)
+    format!("{}%", (at * 10_000.0).round() / 100.0)
 }
 
 /// A length in which a name is written, and for pages of which width.

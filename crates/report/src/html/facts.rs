@@ -7,6 +7,7 @@ use super::command;
 use super::markup::{Markup, classed, el};
 use super::of_study::{command_line, list};
 use super::opening::day;
+use super::record;
 use super::table::Table;
 use crate::subject::Subject;
 use crate::{clients, manners, place, risk, steadiness, why};
@@ -77,14 +78,21 @@ pub(super) fn repeating(run: &Run) -> Markup {
         out.push(el("p").text("The same plan in the same random order:"));
         out.push(command_line(&command));
     }
-    out.push(kept());
+    out.push(kept(record::is_whole(run)));
     out
 }
 
-fn kept() -> Markup {
-    let text = "This file contains the run's complete record. If it is saved as report.html, these \
-                commands print the report in a terminal, write the record as JSON, and repeat the \
-                run, on this machine or another:";
+fn kept(is_whole: bool) -> Markup {
+    let record = if is_whole {
+        "This file contains the run's complete record."
+    } else {
+        "This file contains the run's record: each slice with its own time and, to keep the file small, \
+         the means of its stretch for all else. The same verdicts and intervals follow."
+    };
+    let text = format!(
+        "{record} If it is saved as report.html, these commands print the report in a terminal, write \
+         the record as JSON, and repeat the run, on this machine or another:"
+    );
     let command = "iotoll show report.html --full\niotoll show report.html --json run.json\n\
                    iotoll rerun report.html";
     let lines = command.lines().map(command_line);

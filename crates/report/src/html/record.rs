@@ -1,15 +1,19 @@
-//! The complete record of a run within its page: the JSON that `--json` writes, with its
-//! slices as [`columns`], compressed (zstd, RFC 8878) and in letters (Base64, RFC 4648), in
-//! an element that browsers leave alone. Pages of before have it in zlib (RFC 1950).
+//! The record of a run within its page: the JSON that `--json` writes, with its slices as [`columns`] and
+//! without the analysis, or as it is where columns would take too much memory; compressed (zstd, RFC 8878) and in
+//! letters (Base64, RFC 4648), in an element that browsers leave alone. Many slices are kept
+//! [by stretch](Run::by_stretch). Pages of before have it in zlib (RFC 1950).
 //!
 //! Whatever else is on a page is escaped, so that nothing there can begin such an element.
 
+use std::borrow::Cow;
 use std::io::{self, BufWriter, Read as _, Write};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use miniz_oxide::inflate::decompress_to_vec_zlib_with_limit;
+use model::analysis::Analysis;
 use model::document::Document;
+use model::run::Run;
 use serde::Serialize;
 use thiserror::Error;
 use zstd::stream::read::Decoder;
@@ -25,6 +29,10 @@ const BEGIN: &str = "<script type=\"application/vnd.iotoll.record\"";
 /// What is packed: JSON as `--json` writes it, or with its slices as columns.
 const ROWS: &str = "rows";
 const COLUMNS: &str = "columns";
+/// The analysis, which is made again from the record.
+const MADE_ANEW: [&str; 6] = ["arms", "comparisons", "scaling", "noise", "check", "reproduction"];
+/// Slices that take some 100 KB.
+const SLICES_MAX: usize = 800;
 /// Columns are read into memory piece by piece, which takes some twenty times their size.
 /// Longer ones are not read.
 const COLUMNS_BYTES_MAX: usize = 32 << 20;
@@ -59,14 +67,32 @@ pub enum RecordError {
     TooLarge(u64),
 }
 
+/// Whether all slices of a run are in its page, which else would be larger than is sent by mail.
+pub(super) fn is_whole(run: &Run) -> bool {
+    run.slices.len() <= SLICES_MAX || !run.has_stretches()
+}
+
+/// A run that takes less. Why an arm drifts, or takes one of two times, only its slices tell.
+fn short(run: &Run, analysis: &Analysis) -> Run {
+    run.by_stretch(|arm| {
+        let arm = analysis.arms.get(arm);
+        arm.is_some_and(|arm| arm.modes.is_some() || arm.drift.is_some())
+    })
+}
+
 /// The element with a run's record.
 pub(super) fn embedded(sheet: &Sheet) -> Markup {
     let (id, form, packed) = match sheet {
         Sheet::Comparison { run, analysis } => {
-            let document = Document::new(run, analysis);
+            let kept =
+                if is_whole(run) { Cow::Borrowed(*run) } else { Cow::Owned(short(run, analysis)) };
+            let document = Document::new(&kept, analysis);
             let (form, packed) = if size(&document) <= ROWS_BYTES_MAX {
                 // A record has no keys that are no texts, and nothing else fails in memory.
-                let document = serde_json::to_value(document).unwrap_or_default();
+                let mut document = serde_json::to_value(document).unwrap_or_default();
+                if let Some(object) = document.as_object_mut() {
+                    object.retain(|name, _| !MADE_ANEW.contains(&name.as_str()));
+                }
                 (COLUMNS, compressed(&columns::packed(document)))
             } else {
                 (ROWS, compressed(&document))

@@ -29,18 +29,15 @@ impl Table {
     /// The table, in a part of the page that is moved sideways where there is no room.
     pub(super) fn scrolling(self, title: &str) -> Markup {
         let is_last = |column: usize| column + 1 == self.heads.len();
-        let class = |column: usize| match column {
-            column if column < self.words || self.ends_in_words && is_last(column) => "w",
-            _ => "n",
-        };
-        let heads = self.heads.iter().enumerate().map(|(column, head)| {
-            el("th").attr("scope", "col").attr("class", class(column)).text(head)
-        });
+        let is_words = |column| column < self.words || self.ends_in_words && is_last(column);
+        let cell = |name, column| if is_words(column) { classed(name, "w") } else { el(name) };
+        let heads = self.heads.iter().enumerate();
+        let heads = heads.map(|(column, head)| cell("th", column).attr("scope", "col").text(head));
         let head = el("thead").child(el("tr").children(heads));
         let rows = self.rows.iter().map(|cells| {
-            let cells = cells.iter().enumerate().map(|(column, cell)| match column {
-                0 => el("th").attr("scope", "row").attr("class", "w").text(cell),
-                _ => el("td").attr("class", class(column)).text(cell),
+            let cells = cells.iter().enumerate().map(|(column, text)| match column {
+                0 => el("th").attr("scope", "row").text(text),
+                _ => cell("td", column).text(text),
             });
             el("tr").children(cells)
         });

@@ -7,9 +7,13 @@ use std::time::Duration;
 use analysis::analyse;
 use iotoll_testkit::{ArmBehaviour, SimulatedRunner, run};
 use model::analysis::{Advice, Drift};
+use model::counters::Level;
 use model::matching::Matching;
 use model::plan::Plan;
+use model::probes::MemoryTraffic;
 use model::run::Run;
+use model::slice::PlaceTraffic;
+use model::spent::Calls;
 use report::html::picture::{self, Colours};
 use report::html::{Rounds, Sheet, page, page_with, record};
 
@@ -27,6 +31,12 @@ fn measured(plan: &Plan) -> Run {
 
 fn two_places() -> Run {
     measured(&plan(&["log", "files"], &["disk=/var/lib/app", "ram=/dev/shm"], &[]))
+}
+
+/// The beginning of a run, which is in its page as it is.
+fn of_few_slices(mut run: Run) -> Run {
+    run.slices.truncate(800);
+    run
 }
 
 fn page_of(run: &Run) -> String {
@@ -109,10 +119,10 @@ fn a_parameter_with_several_numbers_is_a_curve() {
 
 #[test]
 fn the_record_inside_is_the_run() {
-    let run = two_places();
+    let run = of_few_slices(two_places());
     let page = page_of(&run);
     assert!(read_back(&page, None) == run, "what was read is not what was written");
-    let other = measured(&plan(&["log"], &["disk=/srv"], &[]));
+    let other = of_few_slices(measured(&plan(&["log"], &["disk=/srv"], &[])));
     let other = Run { run: model::run::Invocation { id: "f".repeat(16), ..other.run }, ..other };
     let both = report::html::page(&[
         Sheet::Comparison { run: &run, analysis: &analyse(&run) },
@@ -122,9 +132,44 @@ fn the_record_inside_is_the_run() {
     assert!(read_back(&both, Some("ff")) == other, "it is another run");
 }
 
+/// Fails where less detail changes what follows from the stretches, or sums.
+#[test]
+fn the_record_of_many_slices_comes_to_the_same() {
+    let mut run = two_places();
+    let most = run.slices.len() as u64;
+    assert!(most > 800, "{most} slices");
+    for (at, slice) in (0..).zip(&mut run.slices) {
+        let up_to = |most: u64| at * 7919 % most;
+        slice.spent.system_ns = slice.spent.elapsed_ns / (2 + up_to(3));
+        (slice.spent.sync_calls, slice.spent.sync_ns) = (up_to(5), up_to(1000));
+        slice.spent.run_queue_ns = Some(up_to(100));
+        let elsewhere = if up_to(20) == 0 { 100 << 20 } else { 0 };
+        let calls =
+            Calls { writes: up_to(7), storage_dirtied_bytes: elsewhere, ..Calls::default() };
+        slice.spent.calls = Some(calls);
+        slice.other_places = vec![PlaceTraffic { place: 0, bytes: up_to(3) << 20 }];
+        let free = Some(Level((most - at + up_to(50)) << 20));
+        slice.surroundings.memory =
+            Some(MemoryTraffic { free_bytes: free, ..MemoryTraffic::default() });
+        slice.spent.minor_faults = up_to(3) << 8;
+        slice.outcome.figures.insert("killed_lost".to_owned(), f64::from(u8::from(up_to(3) == 0)));
+        slice.outcome.tail_untrusted = at == most / 2;
+        let middle = slice.latencies.max;
+        slice.latencies.buckets = vec![(middle, 400), (middle * (2 + up_to(3)), 1 + up_to(9))];
+        slice.latencies.max = middle * 5;
+    }
+    let again = read_back(&page_of(&run), None);
+    assert!(again != run, "it has no less detail");
+    assert!(read_back(&page_of(&again), None) == again, "once more, it has less detail still");
+    let [whole, short] = [analyse(&run), analyse(&again)];
+    assert_eq!(short.comparisons, whole.comparisons);
+    assert_eq!(short.noise, whole.noise);
+    assert_eq!(short.arms, whole.arms);
+}
+
 #[test]
 fn whatever_a_run_says_stays_text() {
-    let mut run = two_places();
+    let mut run = of_few_slices(two_places());
     for place in &mut run.places {
         place.label = format!("{}{HOSTILE}", place.label);
         place.path = HOSTILE.into();
