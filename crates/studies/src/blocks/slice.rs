@@ -1,6 +1,7 @@
 //! A slice: blocks have their turns, and those that were written are read back.
 
 use std::os::fd::{AsFd as _, OwnedFd};
+use std::time::{Duration, Instant};
 
 use engine::slice_timer::SliceTimer;
 use engine::study::{Doing as _, Prepared, Ran, Ready, StudyError};
@@ -17,6 +18,10 @@ use super::store::open;
 use super::turns::Slice;
 use super::{Arm, spec};
 use crate::figures_of;
+
+/// How long a device is read from before the clock starts. One that has rested answers later, a
+/// virtual one up to twice as late, and it takes some 10 ms until it does not.
+const LEAD_IN: Duration = Duration::from_millis(20);
 
 /// The file of blocks is made where it is not there.
 pub(super) struct PreparedBlocks<'a> {
@@ -74,8 +79,37 @@ impl Prepared for PreparedBlocks<'_> {
         let into = if config.reads() { config.depth } else { 0 };
         let read = Buffers::new(into, config.size, 1);
         let slice = Slice { config, file, store, turns, read, generation: *slices, misread: 0 };
-        let storage_read_before = storage_read_bytes();
-        Ok(Box::new(Waiting { queue, slice, resident_percent, storage_read_before }))
+        let mut waiting = Waiting { queue, slice, resident_percent, storage_read_before: None };
+        if common.is_some() && config.strategy.is_direct() {
+            waiting.lead_in(timer)?;
+        }
+        waiting.storage_read_before = storage_read_bytes();
+        Ok(Box::new(waiting))
+    }
+}
+
+impl Waiting<'_> {
+    /// Reads any blocks for a while, untimed, so that the device is at work when the clock starts, as
+    /// under a program that reads without a pause.
+    fn lead_in(&mut self, timer: &SliceTimer) -> Result<(), StudyError> {
+        let mut untimed = SliceTimer::new(timer.clock().clone(), timer.stop_flag().clone());
+        let (began, config) = (Instant::now(), self.slice.config);
+        let own = std::mem::take(&mut self.slice.turns);
+        // Latencies from 0 on would be as long as the machine is up, and their sum may not fit.
+        untimed.start();
+        while began.elapsed() < LEAD_IN {
+            self.slice.turns = config.turns(4 * config.depth as u64, rand::random(), 0);
+            self.have_turns(&mut untimed)?;
+        }
+        self.slice.turns = own;
+        Ok(())
+    }
+
+    fn have_turns(&mut self, timer: &mut SliceTimer) -> Result<(), StudyError> {
+        match &mut self.queue {
+            Some(queue) => queue.run(&mut self.slice, timer),
+            None => self.slice.one_by_one(timer),
+        }
     }
 }
 
@@ -86,10 +120,7 @@ impl Ready for Waiting<'_> {
     {
         let mut waiting = *self;
         let began = timer.last_ticks();
-        match &mut waiting.queue {
-            Some(queue) => queue.run(&mut waiting.slice, timer)?,
-            None => waiting.slice.one_by_one(timer)?,
-        }
+        waiting.have_turns(timer)?;
         let seconds = timer.clock().between(began, timer.last_ticks()).as_secs_f64();
         let blocks = waiting.slice.turns.len() as u64;
         timer.requested(blocks * waiting.slice.config.size as u64);

@@ -116,6 +116,24 @@ fn arms_that_read_have_one_file_and_one_of_them_accounts_for_it() {
 }
 
 #[test]
+fn a_device_is_at_work_when_its_reads_are_timed_and_what_it_read_before_does_not_count() {
+    let read_bytes = || {
+        let io = fs::read_to_string("/proc/thread-self/io").unwrap();
+        let (_, bytes) = io.split_once("\nread_bytes: ").unwrap();
+        bytes.lines().next().unwrap().parse::<u64>().unwrap()
+    };
+    let folder = on_disk();
+    let mut arm = workload(&Storage, "read", &[("depth", "1")]);
+    finish(ready(arm.as_mut(), folder.path(), 50).unwrap()).unwrap();
+    let at_rest = read_bytes();
+    let ready = ready(arm.as_mut(), folder.path(), 50).unwrap();
+    let at_work = read_bytes();
+    assert!(at_work > at_rest + 10 * 4096, "{} bytes", at_work - at_rest);
+    let slice = finish(ready).unwrap();
+    assert_eq!((slice.laps, read_bytes() - at_work), (50, 50 * 4096));
+}
+
+#[test]
 fn strategies_are_named_as_measures_are() {
     for strategy in Strategy::NAMES {
         let name = serde_json::Value::String((*strategy).to_owned());
