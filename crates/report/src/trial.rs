@@ -140,7 +140,8 @@ fn entry(first: &str, advice: &TriedAdvice, apply: bool, width: Width) -> String
     let mut out = paragraph(first, INDENT, &advice.text, width);
     if apply {
         for (what, lines) in [("change", &advice.apply), ("undo", &advice.undo)] {
-            for line in lines {
+            for (number, line) in lines.iter().enumerate() {
+                let what = if number == 0 { what } else { "" };
                 // A line to type is never wrapped.
                 out += &format!("{INDENT}{what:<8}{}\n", model::printable::printable(line));
             }

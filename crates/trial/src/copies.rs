@@ -15,9 +15,9 @@ use host::root::Root;
 use rustix::fs::{AtFlags, CWD, utimensat};
 
 use crate::aside::Aside;
-use crate::copy::Copier;
+use crate::copy::{Copier, is_ours};
 use crate::error::{At as _, Error};
-use crate::facts::{Snapshot, differences, snapshot};
+use crate::facts::{Snapshot, differences, snapshot, with_all_names};
 use crate::left::Left;
 use crate::overlays::{times, topmost};
 use crate::survey::Survey;
@@ -106,7 +106,7 @@ impl Chosen {
             let path = entry.at("listing", folder)?.path();
             let Ok(facts) = fs::symlink_metadata(&path) else { continue };
             let is_wanted = wanted.iter().any(|wanted| wanted.starts_with(&path));
-            if self.left_out.contains(&path) {
+            if self.is_left_out(&path) {
                 continue;
             }
             if facts.is_dir() && is_wanted {
@@ -121,6 +121,10 @@ impl Chosen {
         Ok(())
     }
 
+    fn is_left_out(&self, path: &Path) -> bool {
+        self.left_out.contains(path) || path.file_name().is_some_and(is_ours)
+    }
+
     fn add(&mut self, size: Size, limit: Size) -> Option<()> {
         let sum = Size { bytes: self.size.bytes + size.bytes, files: self.size.files + size.files };
         let fits = sum.bytes <= limit.bytes && sum.files <= limit.files;
@@ -133,7 +137,7 @@ impl Chosen {
         let mut size = Size::default();
         let mut left = vec![path.to_owned()];
         while let Some(path) = left.pop() {
-            if self.left_out.contains(&path) {
+            if self.is_left_out(&path) {
                 continue;
             }
             let Ok(facts) = fs::symlink_metadata(&path) else { continue };
@@ -338,13 +342,14 @@ impl Tree {
             left.insert(self.original.join(path), Left::at(&self.copy.join(path)));
         }
         let mut folders = BTreeSet::new();
-        let changed = topmost(changed).into_iter().filter(|path| !path.as_os_str().is_empty());
-        let changed: Vec<PathBuf> = changed.collect();
+        let within = changed.into_iter().filter(|path| !path.as_os_str().is_empty());
+        // Hard links stay links.
+        let changed = topmost(with_all_names(within.collect(), &self.before));
         aside.put(&changed.iter().map(|path| self.copy.join(path)).collect::<Vec<_>>())?;
+        let mut copier = Copier::new(&self.left_out);
         for path in &changed {
             let (original, copy) = (self.original.join(path), self.copy.join(path));
             if self.before.contains_key(path) {
-                let mut copier = Copier::new(&self.left_out);
                 copier.copy(&original, &copy)?;
             }
             folders.extend(path.ancestors().skip(1).map(Path::to_owned));
@@ -358,5 +363,48 @@ impl Tree {
         }
         self.before = self.now()?;
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use std::fs::Permissions;
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+
+    /// Fails where a reset breaks a hard link: the next run would leave other files than the first, and
+    /// cutting a file that is put aside would empty its other name.
+    #[test]
+    fn names_of_one_file_stay_that_after_each_run() {
+        let [user, ours] = [(); 2].map(|()| tempfile::tempdir().unwrap());
+        let path = |name: &str| user.path().join(name);
+        fs::create_dir(path("data")).unwrap();
+        fs::write(path("data/kept"), "kept").unwrap();
+        fs::hard_link(path("data/kept"), path("twin")).unwrap();
+        let chosen = Chosen { folders: vec![user.path().to_owned()], ..Chosen::default() };
+        let mut copies = Copies::make(&chosen, ours.path(), &Aside::within(ours.path())).unwrap();
+        let runs: [fn(&Path); 3] = [
+            |copy| fs::write(copy.join("data/kept"), "changed").unwrap(),
+            |copy| fs::remove_file(copy.join("twin")).unwrap(),
+            |copy| fs::set_permissions(copy.join("data"), Permissions::from_mode(0o700)).unwrap(),
+        ];
+        for run in runs.iter().chain(&runs) {
+            let copy = copies.trees[0].copy.clone();
+            let inodes =
+                || ["data/kept", "twin"].map(|name| fs::metadata(copy.join(name)).unwrap().ino());
+            assert_eq!(inodes()[0], inodes()[1]);
+            run(&copy);
+            let left = copies.take_left().unwrap();
+            assert_eq!(
+                left.len(),
+                if left.contains_key(&path("data")) { 1 } else { 2 },
+                "{left:?}"
+            );
+            assert_eq!(inodes()[0], inodes()[1], "after {left:?}");
+            assert_eq!(fs::read(copy.join("twin")).unwrap(), b"kept");
+        }
     }
 }

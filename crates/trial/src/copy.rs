@@ -112,6 +112,8 @@ impl<'a> Copier<'a> {
                 self.uncopied.insert(from.to_owned());
                 return place.stand_in(to_name, FileType::Directory).at("copying", from);
             }
+            // It was removed meanwhile.
+            Err(Errno::NOENT) => return Ok(()),
             opened => opened.at("opening", from)?,
         };
         mkdirat(place.to, to_name, Mode::RWXU).at("making", to)?;
@@ -119,7 +121,7 @@ impl<'a> Copier<'a> {
         for within in Dir::read_from(&opened).at("listing", from)? {
             let within = within.at("listing", from)?;
             let name = OsStr::from_bytes(within.file_name().to_bytes());
-            if matches!(name.as_bytes(), b"." | b"..") || name.as_bytes().starts_with(OURS) {
+            if matches!(name.as_bytes(), b"." | b"..") || is_ours(name) {
                 continue;
             }
             let inner = Place { from: opened.as_fd(), to: made.as_fd(), name, to_name: name };
@@ -147,6 +149,8 @@ impl<'a> Copier<'a> {
                 self.uncopied.insert(from.to_owned());
                 return place.stand_in(to_name, FileType::RegularFile).at("copying", from);
             }
+            // It was removed meanwhile.
+            Err(Errno::NOENT) => return Ok(()),
             source => source.at("opening", from)?,
         };
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
@@ -158,6 +162,11 @@ impl<'a> Copier<'a> {
         }
         Ok(())
     }
+}
+
+/// Whether a name is that of a working folder.
+pub(crate) fn is_ours(name: &OsStr) -> bool {
+    name.as_bytes().starts_with(OURS)
 }
 
 /// Where something is copied from, and to.

@@ -14,6 +14,8 @@ pub(crate) struct Facts {
     mode: u32,
     owner: (u32, u32),
     bytes: u64,
+    /// How many names it has, if it is no folder.
+    names: u64,
     times: [(i64, i64); 2],
 }
 
@@ -29,6 +31,7 @@ impl Facts {
             mode: facts.mode(),
             owner: (facts.uid(), facts.gid()),
             bytes: if is_folder { 0 } else { facts.len() },
+            names: if is_folder { 0 } else { facts.nlink() },
             times: if is_folder { Default::default() } else { times },
         }
     }
@@ -68,4 +71,15 @@ pub(crate) fn differences(before: &Snapshot, after: &Snapshot) -> BTreeSet<PathB
     let gone = before.keys().filter(|path| !after.contains_key(*path));
     let new = after.iter().filter(|(path, facts)| before.get(*path) != Some(facts));
     gone.chain(new.map(|(path, _)| path)).cloned().collect()
+}
+
+/// These paths, and all names of a file that has one of its names at or below them.
+pub(crate) fn with_all_names(paths: BTreeSet<PathBuf>, before: &Snapshot) -> BTreeSet<PathBuf> {
+    let named_twice = || before.iter().filter(|(_, facts)| facts.names > 1);
+    let is_among = |path: &PathBuf| path.ancestors().any(|above| paths.contains(above));
+    let inodes: BTreeSet<u64> =
+        named_twice().filter(|(path, _)| is_among(path)).map(|(_, facts)| facts.inode).collect();
+    let names = named_twice().filter(|(_, facts)| inodes.contains(&facts.inode));
+    let names: Vec<PathBuf> = names.map(|(path, _)| path.clone()).collect();
+    paths.into_iter().chain(names).collect()
 }

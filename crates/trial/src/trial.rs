@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use places::WorkDir;
 use process::{Program, Server, StopFlag};
 use rustix::fs::{Access, access};
+use rustix::io::Errno;
 
 use crate::aside::Aside;
 use crate::copies::{Chosen, Copies};
@@ -113,18 +114,18 @@ impl Trial {
     }
 
     /// Takes the folders of these paths for changed as well if the user may write to them, and runs it
-    /// once over copies of them: an overlay cannot hold what is of a group that is not mapped
-    /// (`EOVERFLOW`), so the first run could not change it. None where nothing is new, or too large.
+    /// once over copies of them. The first run could not change them: an overlay cannot hold what is of
+    /// a group that is not mapped (`EOVERFLOW`), and none is over a folder in which something is mounted.
+    /// None where nothing is new, or too large.
     pub fn survey_again(
         &mut self,
         refused: &BTreeSet<PathBuf>,
     ) -> Result<Option<(Duration, Option<String>)>, Error> {
-        let may_write = |path: &&PathBuf| access(path.as_path(), Access::WRITE_OK).is_ok();
         // A compiler asks whether it may write to a folder before it does.
         let folder = |path: &PathBuf| {
             if path.is_dir() { Some(path.clone()) } else { path.parent().map(Path::to_owned) }
         };
-        let folders = refused.iter().filter(may_write).filter_map(folder);
+        let folders = refused.iter().filter(|path| may_write(path)).filter_map(folder);
         // The root of all cannot be copied.
         let folders = folders.filter(|folder| folder.parent().is_some());
         let known = self.survey.folders.clone();
@@ -402,4 +403,14 @@ impl Trial {
 fn in_order(mut stand_ins: Vec<StandIn>) -> Vec<StandIn> {
     stand_ins.sort_by_key(|stand_in| (stand_in.at.components().count(), !stand_in.read_only));
     stand_ins
+}
+
+/// Whether the user may write to a file, or make it where there is none.
+fn may_write(path: &Path) -> bool {
+    match access(path, Access::WRITE_OK) {
+        Err(Errno::NOENT) => {
+            path.parent().is_some_and(|folder| access(folder, Access::WRITE_OK).is_ok())
+        }
+        known => known.is_ok(),
+    }
 }

@@ -32,8 +32,7 @@ fn of_row(at: usize, row: &TriedRow, recorded: &RecordedRun, trial: &Trial) -> O
     };
     let saved = percent(1.0 - row.ratio?);
     let name = row.folder.clone().unwrap_or_else(|| "the files that it changes".to_owned());
-    let remedies = moved.iter().enumerate().map(|(number, folder)| remedy(folder, number));
-    let (apply, undo): (Vec<_>, Vec<_>) = remedies.unzip();
+    let (apply, undo): (Vec<_>, Vec<_>) = moved.iter().map(|folder| remedy(folder)).unzip();
     let (apply, undo) = (apply.concat(), undo.concat());
     let alone = moved.first().filter(|_| row.folder.is_some());
     let scratch = alone.and_then(|folder| Some((folder, scratch_of(folder, recorded)?)));
@@ -65,6 +64,9 @@ fn of_row(at: usize, row: &TriedRow, recorded: &RecordedRun, trial: &Trial) -> O
     })
 }
 
+/// What comes before lines that exchange a folder.
+const STOPPED: &str = "# as root, while nothing uses the folder:";
+
 /// What is copied may be more than the working folder, for the sake of links between folders.
 fn within(copied: PathBuf, folder: &Path) -> PathBuf {
     if folder.starts_with(&copied) { folder.to_owned() } else { copied }
@@ -75,31 +77,79 @@ fn is_for_scratch(folder: &Path) -> bool {
     folder == Path::new(&named)
 }
 
-/// Lines that put a folder in memory, the so-and-so-many'th of some, and those that undo it.
-fn remedy(folder: &Path, number: usize) -> (Vec<String>, Vec<String>) {
+/// Lines that put a folder in memory, and lines that undo it. They mount a tmpfs for it, since systemd
+/// empties `/dev/shm` of an ordinary user's files at logout (`RemoveIPC` of `logind.conf(5)`). Each line
+/// stops if a name that it needs exists, and removes nothing that has no copy elsewhere.
+fn remedy(folder: &Path) -> (Vec<String>, Vec<String>) {
     let path = folder.display().to_string();
-    let moved = match number {
-        0 => "/dev/shm/moved".to_owned(),
-        _ => format!("/dev/shm/moved-{}", number + 1),
-    };
-    let (shown, before) = (quoted(&path), quoted(&format!("{path}.before")));
+    let [shown, ram, new, before] =
+        ["", ".ram", ".new", ".before"].map(|end| quoted(&format!("{path}{end}")));
     if is_for_scratch(folder) {
         let apply = vec![
             "export TMPDIR=/dev/shm".to_owned(),
-            "[Service] Environment=TMPDIR=/dev/shm".to_owned(),
+            format!("[Service] TemporaryFileSystem={path}:mode=1777"),
         ];
         return (apply, vec!["unset TMPDIR".to_owned(), "remove the line of [Service]".to_owned()]);
     }
     // As fstab(5) has it.
     let escaped = path.replace('\\', "\\134").replace(' ', "\\040");
     let apply = vec![
-        format!("cp -a {shown} {moved} && mount --bind {moved} {shown}"),
+        STOPPED.to_owned(),
+        format!(
+            "mkdir {ram} && mount -t tmpfs -o mode=0755 tmpfs {ram} && cp -aT {shown} {ram} && mount --bind {ram} \
+             {shown}"
+        ),
+        "# or, empty after each start:".to_owned(),
         format!("fstab: tmpfs {escaped} tmpfs size=1G,mode=0755 0 0"),
         format!("[Service] TemporaryFileSystem={path}"),
     ];
     let undo = vec![
-        format!("umount {shown} && mv {shown} {before} && cp -a {moved} {shown} && rm -r {moved}"),
+        STOPPED.to_owned(),
+        format!(
+            "mkdir {new} && cp -aT {ram} {new} && sync -f {new} && umount {shown} && mv -T {shown} {before} && \
+             mv -T {new} {shown} && umount {ram} && rmdir {ram}"
+        ),
         "remove the line of fstab or of [Service]".to_owned(),
     ];
     (apply, undo)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::print_stderr)]
+
+    use std::fs;
+    use std::process::Command;
+
+    use super::*;
+
+    /// Fails where what is to be typed loses a file, leaves one behind, or moves nothing.
+    #[test]
+    fn a_folder_is_moved_to_ram_and_back() {
+        let top = tempfile::tempdir().unwrap();
+        let folder = top.path().join("a shop");
+        fs::create_dir(&folder).unwrap();
+        fs::write(folder.join("old"), "old").unwrap();
+        let (apply, undo) = remedy(&folder);
+        let lines =
+            [&*apply[1], "stat -f -c %T \"$0\"", "echo new > \"$0/new\"", &undo[1]].join("\n");
+        let mut unshare = Command::new("unshare");
+        unshare.args(["--user", "--map-root-user", "--mount", "sh", "-ec", &lines]).arg(&folder);
+        let output = unshare.output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        if said.starts_with("unshare") {
+            return eprintln!("SKIPPED: a_folder_is_moved_to_ram_and_back: {said}");
+        }
+        assert!(output.status.success(), "{lines}: {said}");
+        assert_eq!(output.stdout, b"tmpfs\n");
+        let names = |folder: &Path| {
+            let entries = fs::read_dir(folder).unwrap();
+            let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name()).collect();
+            names.sort();
+            names
+        };
+        assert_eq!(names(top.path()), ["a shop", "a shop.before"]);
+        assert_eq!(names(&folder), ["new", "old"]);
+        assert_eq!(names(&top.path().join("a shop.before")), ["old"]);
+    }
 }

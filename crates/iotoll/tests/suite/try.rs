@@ -275,6 +275,29 @@ fn a_dead_mount_and_a_rootless_container_are_no_obstacles() {
     assert_eq!(state(folder.path()), before);
 }
 
+/// Fails where what cannot be written over a folder with a mount in it is not copied, then.
+#[test]
+fn a_command_makes_a_file_beside_a_mount() {
+    const MOUNTS: &str = "mount -t tmpfs none data && exec \"$@\"";
+    let test = "a_command_makes_a_file_beside_a_mount";
+    let folder = project();
+    let before = state(folder.path());
+    let within = |command: &Command| {
+        let mut unshare = Command::new("unshare");
+        unshare.args(["--user", "--map-root-user", "--mount", "sh", "-c", MOUNTS, "sh"]);
+        unshare.arg(command.get_program()).args(command.get_args());
+        unshare.current_dir(folder.path()).output().unwrap()
+    };
+    let mounted = within(&Command::new("true"));
+    if !is_possible(test) || !mounted.status.success() {
+        return skip(test, &format!("no mounts in a user namespace: {}", stderr(&mounted)));
+    }
+    let makes = trying(folder.path(), &["--rounds", "1"], &["sh", "-c", "echo new > made"]);
+    let output = within(&makes);
+    assert_eq!(result(&output)["status"], 0, "{}", stderr(&output));
+    assert_eq!(state(folder.path()), before);
+}
+
 /// Gives all of a folder to nobody, and a group; its state then.
 fn given_to_nobody(folder: &Path, group: u32) -> BTreeMap<PathBuf, String> {
     for path in [folder.to_owned()].into_iter().chain(state(folder).into_keys()) {
