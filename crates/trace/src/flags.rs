@@ -45,6 +45,9 @@ pub(crate) const CLOSE_RANGE_UNSHARE: u64 = 2;
 /// `close_range`(2): not closed now, but by exec.
 pub(crate) const CLOSE_RANGE_CLOEXEC: u64 = 4;
 
+/// newfstatat(2), and what lstat(2) does: a symbolic link is not followed.
+pub(crate) const AT_SYMLINK_NOFOLLOW: u64 = 0x100;
+
 /// unshare(2): the working folder.
 pub(crate) const CLONE_FS: u64 = 0x200;
 /// unshare(2): the descriptors.

@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 use self::glob::matches;
 use self::programs::{Calls, TOPICS, Topic};
 use crate::advised::Advice;
-use crate::bill::{Bill, FileUse, Uses, above, text};
+use crate::bill::{Bill, FileUse, Tally, Uses, above, text};
 use crate::patterns::WORTH_TELLING;
 
 /// The pattern of a topic about calls on any file.
@@ -49,7 +49,7 @@ fn priced(topic: &Topic, bill: &Bill, uses: &Uses) -> Option<Advice> {
     let (mut calls, mut summed_ns) = (0_u64, 0_u64);
     let mut paths = BTreeSet::new();
     for (path, file) in uses.files().filter(|(path, _)| is_about(path)) {
-        let (of_file, ns) = cost(topic.calls, file);
+        let (of_file, ns) = cost(topic.calls, file, bill.processes);
         if of_file > 0 {
             calls = calls.saturating_add(of_file);
             summed_ns = summed_ns.saturating_add(ns);
@@ -70,9 +70,16 @@ fn priced(topic: &Topic, bill: &Bill, uses: &Uses) -> Option<Advice> {
     })
 }
 
-fn cost(calls: Calls, file: &FileUse) -> (u64, u64) {
+/// How many calls on a file a topic is about, and how long they took.
+fn cost(calls: Calls, file: &FileUse, processes: u64) -> (u64, u64) {
     match calls {
-        Calls::Missing => (file.missing, file.missing_ns),
+        Calls::Asked => (file.asked.calls, file.asked.ns),
+        Calls::ResolvedAgain => {
+            let Tally { calls, ns } = file.resolved;
+            let again = calls.saturating_sub(processes);
+            (again, ns / calls.max(1) * again)
+        }
+        Calls::Missing => (file.missing.calls, file.missing.ns),
         Calls::All => (file.calls, file.all_ns()),
         Calls::Of(kinds) => kinds.iter().fold((0, 0), |(calls, ns), kind| {
             (calls + file.kind_calls(*kind), ns.saturating_add(file.kind_ns(*kind)))

@@ -31,9 +31,15 @@ pub(super) enum Calls {
     Of(&'static [Kind]),
     /// Those that found nothing.
     Missing,
+    /// access(2) of what is there.
+    Asked,
+    /// lstat(2) of what is there, beyond one by each process.
+    ResolvedAgain,
     /// All.
     All,
 }
+
+const PHP_SCRIPTS: &[&str] = &["*.php", "*.inc", "*.phtml"];
 
 /// Everything that is known.
 pub(super) const TOPICS: &[Topic] = &[
@@ -194,7 +200,7 @@ pub(super) const TOPICS: &[Topic] = &[
         programs: &["php", "php-fpm", "php-cgi"],
         marks: &[],
         subject: "opening and reading its scripts",
-        files: &["*.php", "*.inc", "*.phtml"],
+        files: PHP_SCRIPTS,
         calls: Calls::Of(&[Kind::Open, Kind::Read, Kind::Map]),
         processes_min: 0,
         changes: &[Change {
@@ -208,13 +214,28 @@ pub(super) const TOPICS: &[Topic] = &[
         program: "PHP",
         programs: &["php", "php-fpm", "php-cgi"],
         marks: &[],
-        subject: "looking up the names of its scripts",
-        files: &["*.php", "*.inc", "*.phtml"],
-        calls: Calls::Of(&[Kind::Look]),
+        subject: "asking whether its scripts are there",
+        files: PHP_SCRIPTS,
+        calls: Calls::Asked,
+        processes_min: 0,
+        changes: &[Change {
+            set: "opcache.enable_file_override = 1",
+            promises: "a server asks the disk no more for a script that opcache has",
+            loses: "a script that is removed seems to be there for opcache.revalidate_freq (2 s)",
+            undo: "opcache.enable_file_override = 0, then reload",
+        }],
+    },
+    Topic {
+        program: "PHP",
+        programs: &["php", "php-fpm", "php-cgi"],
+        marks: &[],
+        subject: "resolving the paths of its scripts again",
+        files: PHP_SCRIPTS,
+        calls: Calls::ResolvedAgain,
         processes_min: 0,
         changes: &[Change {
             set: "realpath_cache_size = 16M with realpath_cache_ttl = 600",
-            promises: "a path that a process looked up is not looked up again for ten minutes",
+            promises: "a path that a process resolved is not resolved again for ten minutes",
             loses: "a symbolic link that changes is followed to its old target for that long",
             undo: "remove both lines from php.ini, then reload",
         }],

@@ -38,7 +38,7 @@ pub use self::kind::Kind;
 pub use self::needless::{Needless, NeedlessKind};
 pub use self::range::{RangeNs, Share};
 pub use self::unit::{Unit, UnitCost};
-pub(crate) use self::uses::{FileUse, Looks, Uses};
+pub(crate) use self::uses::{FileUse, Looks, Tally, Uses};
 use crate::advised::Advice;
 use crate::entry::Unseen;
 use crate::header::Header;

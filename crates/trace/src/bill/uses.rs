@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::kind::{KINDS, Kind};
 use super::moved::copied_to;
 use crate::call::Call;
-use crate::flags::{ENOENT, F_UNLCK, LOCK_UN, O_RDWR, O_TRUNC, O_WRONLY};
+use crate::flags::{AT_SYMLINK_NOFOLLOW, ENOENT, F_UNLCK, LOCK_UN, O_RDWR, O_TRUNC, O_WRONLY};
 use crate::follow::{Followed, OpenFile, Place};
 use crate::op::Op;
 
@@ -33,6 +33,20 @@ const F_WRLCK: u32 = 1;
 /// How much of a journal SQLite overwrites with zeros to end a transaction (`zeroHdr`).
 const SQLITE_ZEROED_BYTES: i64 = 28;
 
+/// How many calls there were, and their time in nanoseconds, added up.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Tally {
+    pub(crate) calls: u64,
+    pub(crate) ns: u64,
+}
+
+impl Tally {
+    fn add(&mut self, ns: u64) {
+        self.calls += 1;
+        self.ns = self.ns.saturating_add(ns);
+    }
+}
+
 /// What was done with one file.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FileUse {
@@ -44,9 +58,11 @@ pub(crate) struct FileUse {
     /// Times that it was looked at by its name.
     pub(crate) looks: u64,
     /// Times that it was looked for, opened or removed, and not there.
-    pub(crate) missing: u64,
-    /// How long that took.
-    pub(crate) missing_ns: u64,
+    pub(crate) missing: Tally,
+    /// access(2) of it, where it is there.
+    pub(crate) asked: Tally,
+    /// lstat(2) of it, by which programs resolve links, where it is there.
+    pub(crate) resolved: Tally,
     pub(crate) reads: u64,
     pub(crate) read_bytes: u64,
     pub(crate) writes: u64,
@@ -184,8 +200,7 @@ impl Uses {
         *time = time.saturating_add(ns);
         file.calls_of[kind as usize] += 1;
         if call.result == ENOENT {
-            file.missing += 1;
-            file.missing_ns = file.missing_ns.saturating_add(ns);
+            file.missing.add(ns);
         }
         file.looks += u64::from(looks_up);
         let on = if call.op == Op::Open { &followed.made[0] } else { &followed.file };
@@ -204,7 +219,7 @@ impl Uses {
                 Kind::Write => file.write(call, followed.place, open),
                 Kind::Sync => file.sync(open),
                 Kind::Lock => file.lock(call, ns),
-                Kind::Look => {}
+                Kind::Look => file.look(call, ns),
                 _ => file.other(call, open),
             }
         }
@@ -246,6 +261,14 @@ impl Uses {
 }
 
 impl FileUse {
+    fn look(&mut self, call: &Call, ns: u64) {
+        match call.op {
+            Op::Access => self.asked.add(ns),
+            Op::Stat if call.flags & AT_SYMLINK_NOFOLLOW != 0 => self.resolved.add(ns),
+            _ => {}
+        }
+    }
+
     fn read(&mut self, call: &Call, open: Option<&mut OpenUse>) {
         let bytes = call.result as u64;
         self.reads += 1;

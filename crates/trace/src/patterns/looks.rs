@@ -32,11 +32,11 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Pattern> {
 /// How many times a name was not there that was found in another folder.
 fn searched(evidence: &Evidence<'_>) -> u64 {
     let files = || evidence.uses.files().map(|(path, file)| (name(path), file));
-    let was_found = |file: &FileUse| file.calls > file.missing;
+    let was_found = |file: &FileUse| file.calls > file.missing.calls;
     let found: BTreeSet<&[u8]> =
         files().filter(|(_, file)| was_found(file)).map(|(name, _)| name).collect();
     let is_searched = |name: &[u8], file: &FileUse| !was_found(file) && found.contains(name);
-    files().filter(|(name, file)| is_searched(name, file)).map(|(_, file)| file.missing).sum()
+    files().filter(|(name, file)| is_searched(name, file)).map(|(_, file)| file.missing.calls).sum()
 }
 
 fn name(path: &[u8]) -> &[u8] {

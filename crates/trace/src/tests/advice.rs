@@ -1,7 +1,7 @@
 //! Programs that are known, planted, and those that only look like them.
 
 use super::bill;
-use crate::flags::{ENOENT, O_CREAT, O_RDWR};
+use crate::flags::{AT_SYMLINK_NOFOLLOW, ENOENT, O_CREAT, O_RDWR};
 use crate::header::Header;
 use crate::planted::{Planted, header};
 use crate::{Advice, Entry, Op};
@@ -114,4 +114,32 @@ fn headers_are_looked_for_in_folders_that_do_not_have_them() {
     let told = told(planted);
     let [Advice { calls, summed_ns, files, .. }] = &told[..] else { panic!("{told:?}") };
     assert_eq!((*calls, *summed_ns, *files), (3, 3 * MS, 3));
+}
+
+/// Fails where a setting is priced by calls that it does not save: no cache of PHP's answers stat(2),
+/// none knows what is missing, and each process resolves a path once.
+#[test]
+fn a_script_that_is_asked_for_or_resolved_is_not_one_that_is_looked_at() {
+    let run = |asked, resolved| {
+        let mut planted = run_of("php8.2");
+        planted.begin(1, 2, false);
+        let script = planted.path("/www/page.php");
+        let mut look = |times, op, flags, result| {
+            for _ in 0..times {
+                planted.call(1, op, MS, |call| {
+                    (call.path, call.flags, call.result) = (Some(script), flags, result);
+                });
+            }
+        };
+        look(10, Op::Stat, 0, 0);
+        look(10, Op::Access, 0, ENOENT);
+        look(asked, Op::Access, 0, 0);
+        look(resolved, Op::Stat, AT_SYMLINK_NOFOLLOW, 0);
+        let told = told(planted);
+        told.iter().map(|a| (a.changes[0].set, a.calls, a.summed_ns)).collect::<Vec<_>>()
+    };
+    assert_eq!(run(0, 2), []);
+    let realpath = "realpath_cache_size = 16M with realpath_cache_ttl = 600";
+    let asked = ("opcache.enable_file_override = 1", 4, 4 * MS);
+    assert_eq!(run(4, 5), [asked, (realpath, 3, 3 * MS)]);
 }
