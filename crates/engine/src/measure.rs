@@ -1,11 +1,12 @@
 //! The main loop: calibrate, warm up, then ten stretches of rounds, or fewer where
 //! everything is sure and precise before.
 
+mod calibration;
+
 use std::ops::Range;
 use std::time::Duration;
 
 use analysis::PairStates;
-use model::arm::Pair;
 use model::between_runs::BetweenRuns;
 use model::run::Run;
 use model::slice::{Phase, Slice};
@@ -15,23 +16,11 @@ use stats::{Settings, Warmup};
 use crate::error::StudyError;
 use crate::job::Job;
 use crate::order::{BALANCED_MAX, Orders};
-use crate::run_limits::GENTLE_SLICE_MAX;
 use crate::runner::SliceRunner;
 use crate::schedule::{Schedule, StretchEnd, blocks_max};
 
-/// A slice should last this long where the budget allows: long enough that
-/// starting and ending it do not matter, short enough for many rounds.
-const SLICE_MAX: Duration = Duration::from_millis(5);
-/// Below this, starting and ending a slice begin to show.
-const SLICE_MIN: Duration = Duration::from_millis(4);
-/// The rounds that the budget should have room for: five a stretch, of which the lowest and
-/// the highest are left out.
-const BLOCKS_WANTED: u32 = 50;
 /// The rounds of a run whose arms have shares of the budget: one for each stretch.
 const ROUNDS_OF_SHARES: u32 = STRETCHES as u32;
-/// The share of the budget that goes into the slices themselves; the rest goes
-/// into making files, settling and removing them.
-const SLICE_SHARE: f64 = 0.5;
 /// Warming up is over once no arm is more than 10% faster than in the block
 /// before, or after three blocks.
 const WARMUP: Warmup = Warmup { gain: 0.10, most: 3 };
@@ -68,7 +57,7 @@ pub enum Event<'a> {
         /// Operations per slice.
         operations: u64,
     },
-    /// The budget has room for fewer stretches than a verdict takes.
+    /// The budget has room for fewer stretches than an answer takes.
     TooShort {
         /// For how many, about.
         stretches: usize,
@@ -103,10 +92,6 @@ pub enum Event<'a> {
         why: &'a str,
     },
 }
-
-/// Compared arms get slices of the same size where a slice of one has less
-/// than this many times the operations of the other's.
-const ALIKE: f64 = 2.0;
 
 /// Measures a job, whose pairs differ from run to run as saved runs showed.
 pub(crate) fn measure(
@@ -154,6 +139,8 @@ struct Session<'a> {
     /// How much longer the first slice of every arm took than the next: what is made in new
     /// folders, which each stretch makes again.
     setup_time: Duration,
+    /// Whether it was reported that the budget is too short.
+    is_too_short: bool,
 }
 
 impl<'a> Session<'a> {
@@ -180,128 +167,15 @@ impl<'a> Session<'a> {
             ),
             block_time: Duration::ZERO,
             setup_time: Duration::ZERO,
+            is_too_short: false,
         }
-    }
-
-    /// Finds for each arm how many operations fill a slice, in the folders that the first
-    /// stretch goes on with.
-    fn calibrate(&mut self) -> Result<(), Stop> {
-        self.runner.begin_stretch();
-        for arm in 0..self.job.arms.len() {
-            let target_ns = self.target_ns(arm);
-            let limits = self.runner.operations(arm);
-            let mut operations = limits.fit(1.0);
-            // What is set up once, such as an interpreter, is in the first slice
-            // alone, which does not show how many operations fill another.
-            if limits.fit(f64::MAX) <= operations {
-                self.operations[arm] = operations;
-                continue;
-            }
-            let began = self.runner.elapsed();
-            if self.slice(arm, operations, Phase::Calibration)?.is_none() {
-                continue;
-            }
-            let (set_up, mut second) = (self.runner.elapsed(), None);
-            while let Some(slice) = self.slice(arm, operations, Phase::Calibration)? {
-                let elapsed_ns = slice.spent.elapsed_ns.max(1) as f64;
-                second.get_or_insert(self.runner.elapsed());
-                let full = limits.fit(operations as f64 * target_ns / elapsed_ns);
-                // A short slice says little about a long one: grow by at most tenfold.
-                let next = full.min(limits.fit(operations as f64 * 10.0));
-                // What a slice costs however short it is makes a short one look full.
-                let settled = next <= operations.saturating_mul(2);
-                operations = next;
-                if settled {
-                    break;
-                }
-            }
-            self.operations[arm] = operations;
-            let again = second.unwrap_or(set_up).saturating_sub(set_up);
-            self.setup_time += set_up.saturating_sub(began).saturating_sub(again);
-        }
-        self.keep();
-        Ok(())
-    }
-
-    /// Runs whole blocks that do not count, until the arms stop getting faster.
-    fn warm_up(&mut self) -> Result<(), Stop> {
-        let mut times_ns = vec![Vec::new(); self.job.arms.len()];
-        let warming: Vec<usize> =
-            (0..times_ns.len()).filter(|arm| self.runner.warms_up(*arm)).collect();
-        loop {
-            let order = self.orders.once(warming.clone());
-            let block = self.block(&order, Phase::Warmup, None)?;
-            for slice in &self.slices[block] {
-                times_ns[slice.arm].push(slice.score_ns());
-            }
-            let warm = |(arm, times): (usize, &Vec<f64>)| {
-                !self.runner.warms_up(arm) || self.failures[arm].is_some() || WARMUP.is_over(times)
-            };
-            if times_ns.iter().enumerate().all(warm) {
-                break;
-            }
-        }
-        self.resize(&times_ns);
-        Ok(())
-    }
-
-    /// Gives the slices their final size, by the fastest that was seen.
-    ///
-    /// Two arms that take equally long must have slices of one size: a long
-    /// slice is interrupted more evenly than a short one, so that on a busy
-    /// machine slices of two sizes differ by more than chance. The paired ratio
-    /// would then lean to one side, and lead to false verdicts.
-    fn resize(&mut self, times_ns: &[Vec<f64>]) {
-        for (arm, times_ns) in times_ns.iter().enumerate() {
-            let fastest_ns = times_ns.iter().copied().fold(f64::INFINITY, f64::min);
-            if fastest_ns.is_finite() && fastest_ns > 0.0 {
-                let target_ns = self.target_ns(arm);
-                let fitting = self.runner.operations(arm).fit(target_ns / fastest_ns);
-                self.operations[arm] = fitting;
-            }
-        }
-        // What is alike may be so through a third, so again until nothing changes;
-        // sizes only shrink, which ends it.
-        while self.job.pairs.iter().any(|pair| self.equalise(*pair)) {}
-        for (arm, &operations) in self.operations.iter().enumerate() {
-            (self.events)(Event::Calibrated { arm, operations });
-        }
-    }
-
-    /// What the operations of an arm's slice should take together: those of several clients
-    /// pass at the same time.
-    fn target_ns(&self, arm: usize) -> f64 {
-        let target = match self.job.shares.get(arm) {
-            Some(share) if !self.job.run_limits.gentle => {
-                self.job.budget.mul_f64(*share / f64::from(ROUNDS_OF_SHARES))
-            }
-            _ => slice_target(self.job),
-        };
-        target.as_nanos() as f64 * self.job.arms[arm].clients() as f64
-    }
-
-    /// Gives both arms the smaller size if they are alike; whether that changed one.
-    fn equalise(&mut self, pair: Pair) -> bool {
-        let [base, other] = [pair.base, pair.other].map(|arm| self.operations[arm]);
-        let (smaller, larger) = (base.min(other), base.max(other));
-        if smaller == larger || larger as f64 >= ALIKE * smaller as f64 {
-            return false;
-        }
-        let arm = if base > other { pair.base } else { pair.other };
-        let limits = self.runner.operations(arm);
-        // One that cannot have that size keeps its own.
-        let fits = limits.fit(smaller as f64) == smaller;
-        if fits {
-            self.operations[arm] = smaller;
-        }
-        fits
     }
 
     /// Runs stretches until all is sure and precise or the budget is spent.
     fn stretches(&mut self) -> Result<(), Stop> {
         let began = self.runner.elapsed();
         let room = self.job.budget.saturating_sub(began);
-        self.say_if_too_short(began, room);
+        self.say_if_too_short(began, self.block_time, 1.0);
         let is_balanced = self.is_balanced(room);
         if is_balanced {
             self.block_time *= self.job.arms.len() as u32;
@@ -376,14 +250,20 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Reports that the budget has no room for a verdict.
-    fn say_if_too_short(&mut self, began: Duration, room: Duration) {
-        let longest = self.setup_time + self.block_time.mul_f64(LONGER);
-        let enough = longest * STRETCHES_MIN as u32;
-        if enough > room && !self.job.pairs.is_empty() {
-            let stretches = (room.as_secs_f64() / longest.as_secs_f64()) as usize;
-            (self.events)(Event::TooShort { stretches, enough: began + enough.mul_f64(LONGER) });
+    /// Reports, at most once, that the budget has no room for an answer: if stretches begin at
+    /// `began` and each has one round, the time needed exceeds `surely` times the budget.
+    fn say_if_too_short(&mut self, began: Duration, round: Duration, surely: f64) {
+        let longest = self.setup_time + round.mul_f64(LONGER);
+        let least = longest * STRETCHES_MIN as u32;
+        // A check has an answer for each arm, although arms are not compared.
+        let has_answers = !self.job.pairs.is_empty() || !self.job.shares.is_empty();
+        if self.is_too_short || !has_answers || began + least <= self.job.budget.mul_f64(surely) {
+            return;
         }
+        self.is_too_short = true;
+        let room = self.job.budget.saturating_sub(began);
+        let stretches = (room.as_secs_f64() / longest.as_secs_f64()) as usize;
+        (self.events)(Event::TooShort { stretches, enough: began + least.mul_f64(LONGER) });
     }
 
     /// Whether each arm is to follow each. Where every slice starts everything again it
@@ -476,13 +356,6 @@ impl<'a> Session<'a> {
             }
         }
     }
-}
-
-fn slice_target(job: &Job) -> Duration {
-    let arms = job.arms.len().max(1);
-    let slices = BLOCKS_WANTED * (arms * times_in_block(arms)) as u32;
-    let longest = if job.run_limits.gentle { GENTLE_SLICE_MAX } else { SLICE_MAX };
-    (job.budget.mul_f64(SLICE_SHARE) / slices).clamp(SLICE_MIN, longest)
 }
 
 /// How many slices each arm of a job has at the most.

@@ -101,6 +101,7 @@ fn begun(
             seed: job.seed,
             version: header.version,
             interrupted: false,
+            by_stretch: false,
             ended_early: None,
             writes: runner.writes(),
             left_out: environment.left_out(),

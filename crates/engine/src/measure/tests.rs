@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use model::arm::Axis;
+use model::arm::Pair;
 use model::run::{Floor, Writes};
 use model::spent::Spent;
 
@@ -193,6 +194,42 @@ fn a_slow_round_leaves_each_stretch_one_and_a_short_budget_is_reported_with_one_
     let (stretches, told) = run(enough + 1);
     assert!(stretches.is_some_and(|n| n >= 5), "{stretches:?}");
     assert_eq!(told, None);
+}
+
+#[test]
+fn a_budget_that_ends_while_arms_are_calibrated_is_reported_before_it_does() {
+    let slow = [2_000_000_000; 8];
+    let run = |budget_s: u64| {
+        let budget = Duration::from_secs(budget_s);
+        // As a check has them.
+        let (pairs, shares) = (Vec::new(), vec![0.01; 8]);
+        let job = Job { pairs, budget, shares, ..job(&slow, 1) };
+        let (mut calibrated, mut told) = (0, Vec::new());
+        let measured = measure(&job, &[], &mut Made::new(&slow), &mut |event| match event {
+            Event::Slice { arm, .. } => calibrated = arm,
+            Event::TooShort { stretches, enough } => {
+                told.push((calibrated, stretches, enough.as_secs()));
+            }
+            _ => {}
+        });
+        (measured.slices.iter().filter_map(|slice| slice.stretch).max().map(|last| last + 1), told)
+    };
+    let (stretches, told) = run(20);
+    assert_eq!(stretches, None);
+    let [(0, 0, enough)] = told[..] else { panic!("{told:?}") };
+    let (stretches, told) = run(enough);
+    assert!(stretches.is_some_and(|n| n >= 5), "{stretches:?} of {enough} s");
+    assert_eq!(told, []);
+}
+
+#[test]
+fn what_is_made_before_the_first_arm_is_no_part_of_each() {
+    let times = [1_000_000; 8];
+    let job = Job { budget: Duration::from_secs(20), threshold: 0.0, ..job(&times, 1) };
+    let mut runner = Made { passed_ns: 8_000_000_000, ..Made::new(&times) };
+    measure(&job, &[], &mut runner, &mut |event| {
+        assert!(!matches!(event, Event::TooShort { .. }), "12 s are enough");
+    });
 }
 
 #[test]

@@ -66,6 +66,7 @@ where
             seed: settings.seed,
             version: header.version,
             interrupted: settings.stop.load(Ordering::Relaxed) && ended_early.is_none(),
+            by_stretch: false,
             ended_early,
             writes: None,
             left_out: Vec::new(),

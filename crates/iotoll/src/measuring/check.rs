@@ -48,7 +48,8 @@ impl CheckPlan {
             Some(Measure::Program) if self.is_asked => {
                 ASKED_WEIGHT / self.programs.len().max(1) as f64
             }
-            Some(Measure::Program | Measure::Fsync | Measure::Fdatasync) => 6.0,
+            Some(Measure::Fsync) => 12.0,
+            Some(Measure::Program | Measure::Fdatasync) => 6.0,
             Some(Measure::Replace) => 3.0,
             Some(Measure::Read) => 2.0,
             Some(Measure::ReadSequential | Measure::WriteSequential) => 1.0,

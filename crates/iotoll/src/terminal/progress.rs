@@ -93,8 +93,8 @@ impl Progress {
             Event::TooShort { stretches, enough } => {
                 let seconds = enough.as_secs_f64().ceil();
                 self.note(&format!(
-                    "the budget has room for {stretches} of the {STRETCHES_MIN} stretches that a \
-                     verdict takes; --budget {seconds}s would do"
+                    "the budget has room for {stretches} of the {STRETCHES_MIN} stretches that an \
+                     answer takes; --budget {seconds}s would do"
                 ));
             }
             Event::Failed { arm, why } => {

@@ -8,7 +8,8 @@
 //!
 //! A FUSE place that syncs in 8 ms must be good enough for etcd, one that takes 12 ms must not,
 //! and one with 1% of its syncs at 12 ms and the others at 9 is on the limit: undecided. Where no
-//! program is asked for, the 99th percentile of fsync must be known to 15% on one that takes 2 ms.
+//! program is asked for, the 99th percentile of fsync must be known to 15% on one that takes 4 ms:
+//! the host wakes what waits for a sync up to 1 ms late, which is much of 2 ms.
 
 mod others;
 
@@ -30,6 +31,12 @@ use crate::states::slow_disk::{self, Delay};
 
 /// How far the bounds of the 99th percentile may be apart on a place that is steady.
 const APART_MAX: f64 = 1.15 / 0.85;
+/// A sync of a FUSE place is late if it took this many times the planted duration.
+const LATE: f64 = 1.05;
+/// If a larger share of the syncs is late, the host disturbed the place, and the check is repeated.
+const LATE_MAX: f64 = 0.005;
+/// After so many disturbed checks the last one counts.
+const ATTEMPTS: usize = 5;
 /// The answers of a FUSE place that may be others than planted, of so many.
 const OTHERS_MAX: f64 = 1.0 / 20.0;
 
@@ -66,6 +73,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     for place in &args.places {
         missed += beside(place, args, &iotoll)?;
     }
+    slow_disk::use_one_processor()?;
     let mut others = steady(args, &iotoll)?;
     for planted in ["yes", "undecided", "no"] {
         others += on_fuse(planted, args, &iotoll)?;
@@ -171,37 +179,53 @@ fn check(iotoll: &Path, place: &Path, program: Option<&str>, budget: &str) -> Re
 fn steady(args: &Args, iotoll: &Path) -> Result<usize> {
     let mut wide = 0;
     for number in 0..args.fuse.div_ceil(4) {
-        let work = tempfile::tempdir()?;
-        let _mounted = slow_disk::mount(work.path(), delay("steady", number as u64))?;
-        let check = check(iotoll, work.path(), None, &args.budget)?;
+        let check = planted("steady", number, args, iotoll)?;
         let fsync = Same { measure: "fsync", figure: "p99_ns", ..SAME[0] };
         let (low, high) = interval(&check, &fsync).unwrap_or((0.0, f64::INFINITY));
         wide += usize::from(high > APART_MAX * low);
-        println!("FUSE, steady, check {number}: p99 of fsync {} to {}", time(low), time(high));
+        let (low, high) = (time(low), time(high));
+        println!("FUSE, steady, check {number}: p99 of fsync {low} to {high}");
     }
     Ok(wide)
 }
 
 /// Whether a FUSE place is answered otherwise than planted in more than one check of twenty.
-fn on_fuse(planted: &'static str, args: &Args, iotoll: &Path) -> Result<usize> {
+fn on_fuse(kind: &'static str, args: &Args, iotoll: &Path) -> Result<usize> {
     let mut otherwise = 0;
     for number in 0..args.fuse {
-        let work = tempfile::tempdir()?;
-        let _mounted = slow_disk::mount(work.path(), delay(planted, number as u64))?;
-        let check = check(iotoll, work.path(), Some("etcd"), &args.budget)?;
+        let check = planted(kind, number, args, iotoll)?;
         let found = check["places"][0]["fits"][0]["needs"][0].as_str().unwrap_or("none");
-        otherwise += usize::from(found != planted);
-        println!("FUSE, {planted}, check {number}: {found}");
+        otherwise += usize::from(found != kind);
+        println!("FUSE, {kind}, check {number}: {found}");
     }
-    println!("FUSE, {planted}: {otherwise} of {} answered otherwise", args.fuse);
+    println!("FUSE, {kind}: {otherwise} of {} answered otherwise", args.fuse);
     Ok(usize::from(otherwise as f64 > OTHERS_MAX * args.fuse as f64))
+}
+
+/// A check of a FUSE place whose syncs have the planted durations. It is repeated, with a message, if
+/// the host took the processor away and so made the syncs longer.
+fn planted(kind: &'static str, number: usize, args: &Args, iotoll: &Path) -> Result<Value> {
+    let program = (kind != "steady").then_some("etcd");
+    let mut attempt = 0;
+    loop {
+        attempt += 1;
+        let work = tempfile::tempdir()?;
+        let mounted = slow_disk::mount(work.path(), delay(kind, number as u64))?;
+        let check = check(iotoll, work.path(), program, &args.budget)?;
+        let late = mounted.late_share(LATE);
+        if late <= LATE_MAX || attempt == ATTEMPTS {
+            return Ok(check);
+        }
+        let percent = 100.0 * late;
+        println!("FUSE, {kind}, check {number}: again, {percent:.1}% of its syncs ended late");
+    }
 }
 
 /// How long the syncs of a place take that is to be answered so.
 fn delay(planted: &str, seed: u64) -> Delay {
     let ms = |ms: f64| Duration::from_secs_f64(ms / 1e3);
     match planted {
-        "steady" => Box::new(move |_| ms(2.0)),
+        "steady" => Box::new(move |_| ms(4.0)),
         "yes" => Box::new(move |_| ms(8.0)),
         "no" => Box::new(move |_| ms(12.0)),
         _ => {

@@ -1,10 +1,12 @@
 //! A FUSE file system in memory whose syncs take as long as it is told.
+//!
+//! A virtual processor that sleeps is woken late by its host: of a thousand sleeps of 8 ms, up to nine
+//! took 1 to 4 ms longer. So a sync keeps its processor busy.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
-use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::thread;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use anyhow::{Context as _, Result};
@@ -14,6 +16,7 @@ use fuser::{
     ReplyDirectory, ReplyEmpty, ReplyEntry, ReplyStatfs, ReplyWrite, Request, TimeOrNow,
     WriteFlags,
 };
+use rustix::thread::{CpuSet, sched_getcpu, sched_setaffinity};
 
 /// The kernel may remember names and sizes for so long.
 const KNOWN: Duration = Duration::from_secs(1);
@@ -33,16 +36,48 @@ pub(crate) fn keep_to_ourselves() -> Result<()> {
     sys::mount_namespace::enter().map(drop).context("getting mounts of our own")
 }
 
-/// Mounts one until what is returned is dropped.
-pub(crate) fn mount(folder: &Path, delay: Delay) -> Result<BackgroundSession> {
+/// Has this thread, and what it starts from now on, use one processor. The sync keeps it awake, so the
+/// program that waited for the sync continues without a delay.
+pub(crate) fn use_one_processor() -> Result<()> {
+    let mut one = CpuSet::new();
+    one.set(sched_getcpu());
+    sched_setaffinity(None, &one).context("keeping to one processor")
+}
+
+/// A mounted file system. Dropping this unmounts it.
+pub(crate) struct Mounted {
+    _session: BackgroundSession,
+    syncs: Arc<Mutex<Vec<Timed>>>,
+}
+
+/// The planted duration of a sync, and the real one.
+type Timed = (Duration, Duration);
+
+impl Mounted {
+    /// The share of syncs that took more than `times` their planted duration, because the host took
+    /// the processor away.
+    pub(crate) fn late_share(&self, times: f64) -> f64 {
+        let syncs = lock(&self.syncs);
+        let late = syncs.iter().filter(|(asked, took)| *took > asked.mul_f64(times)).count();
+        late as f64 / syncs.len().max(1) as f64
+    }
+}
+
+/// Mounts one.
+pub(crate) fn mount(folder: &Path, delay: Delay) -> Result<Mounted> {
     let root = Node::Folder(BTreeMap::new());
-    let nodes = HashMap::from([(INodeNo::ROOT, root)]);
-    let disk = SlowDisk { began: Instant::now(), delay, nodes: Mutex::new(nodes) };
+    let nodes = Mutex::new(HashMap::from([(INodeNo::ROOT, root)]));
+    let syncs = Arc::default();
+    let disk = SlowDisk { began: Instant::now(), delay, nodes, syncs: Arc::clone(&syncs) };
     let mut config = fuser::Config::default();
     config.n_threads = Some(THREADS);
     let session = fuser::Session::new(disk, folder, &config)
         .with_context(|| format!("mounting a FUSE file system on {}", folder.display()))?;
-    Ok(session.spawn()?)
+    Ok(Mounted { _session: session.spawn()?, syncs })
+}
+
+fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
+    of.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 struct SlowDisk {
@@ -50,6 +85,7 @@ struct SlowDisk {
     delay: Delay,
     /// What was removed stays: it may be open.
     nodes: Mutex<Nodes>,
+    syncs: Arc<Mutex<Vec<Timed>>>,
 }
 
 type Nodes = HashMap<INodeNo, Node>;
@@ -61,7 +97,7 @@ enum Node {
 
 impl SlowDisk {
     fn nodes(&self) -> MutexGuard<'_, Nodes> {
-        self.nodes.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.nodes)
     }
 
     fn add(&self, parent: INodeNo, name: &OsStr, node: Node) -> Result<FileAttr, Errno> {
@@ -81,7 +117,12 @@ impl SlowDisk {
     }
 
     fn sync(&self, reply: ReplyEmpty) {
-        thread::sleep((self.delay)(self.began.elapsed()));
+        let began = Instant::now();
+        let delay = (self.delay)(self.began.elapsed());
+        while began.elapsed() < delay {
+            std::hint::spin_loop();
+        }
+        lock(&self.syncs).push((delay, began.elapsed()));
         reply.ok();
     }
 }
