@@ -21,13 +21,14 @@ use crate::{cargo_deny, limits, prose, tidy};
 /// the machine, and see others where that is too much.
 const ALONE: [&str; 3] = ["bench short", "causes", "selftest"];
 /// What CI may skip: it takes longer to install than to run, or needs what a machine may lack.
-const MAY_BE_SKIPPED: [&str; 6] = [
+const MAY_BE_SKIPPED: [&str; 7] = [
     "no cargo-deny",
     "no typos",
     "no harper-cli",
     "cc does not make a program with [\"-m32\"]",
     "because others kept",
     "because others left",
+    "because the hypervisor took",
 ];
 /// What is no member of the workspace, and built by a bench alone.
 const ENGINES: &str = "bench/engines/Cargo.toml";

@@ -9,6 +9,7 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use analysis::analyse;
@@ -41,10 +42,12 @@ pub(crate) const CHILD: &str = "IOTOLL_TEST_FOLDER";
 const BUDGET: Duration = Duration::from_secs(120);
 /// Where two places differ much, far less is needed.
 const COMPARE_BUDGET: Duration = Duration::from_secs(10);
-/// A run from which the hypervisor took more of the processor time than this shows nothing...
+/// A run is repeated if the hypervisor took more than this share of the processor time.
 const STOLEN_MAX: f64 = 0.05;
-/// ...and is done again so many times.
+/// The number of runs, the repeated ones included.
 pub(crate) const ATTEMPTS: usize = 3;
+/// The pause before a repeated run: other virtual machines are often busy for several seconds.
+const LATER: Duration = Duration::from_secs(10);
 const GROUP_BYTES: u64 = 32 << 20;
 
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
@@ -114,7 +117,10 @@ impl Bench {
     /// Times the strategies with so many operations a slice.
     pub(crate) fn run_exactly(&self, operations: u64, strategies: &[&str]) -> Option<CauseReport> {
         let mut stolen = 0.0;
-        for _ in 0..ATTEMPTS {
+        for attempt in 0..ATTEMPTS {
+            if attempt > 0 {
+                thread::sleep(LATER);
+            }
             let found = self.once(operations, strategies);
             stolen = found.stolen_share();
             if stolen <= STOLEN_MAX {

@@ -33,6 +33,6 @@ impl Tmpfs {
 
 impl Drop for Tmpfs {
     fn drop(&mut self) {
-        let _ = Command::new("umount").arg(self.0.path()).output();
+        let _ = Command::new("umount").arg("-l").arg(self.0.path()).output();
     }
 }

@@ -163,7 +163,7 @@ fn the_report_fits_eighty_columns_and_has_no_styles_in_a_pipe() {
     let said = stderr(&output);
     // Any run of root may find what the killed runs of other tests left in /run.
     let known =
-        ["stretches that a verdict takes; --budget ", "removed what a killed run had created"];
+        ["stretches that an answer takes; --budget ", "removed what a killed run had created"];
     let is_known = |line: &str| known.iter().any(|text| line.contains(text));
     assert!(said.lines().all(is_known), "progress where no terminal is: {said}");
 }

@@ -46,7 +46,7 @@ impl WithoutJournal {
 
 impl Drop for WithoutJournal {
     fn drop(&mut self) {
-        let _ = Command::new("umount").arg(self.point()).stderr(Stdio::null()).status();
+        let _ = Command::new("umount").arg("-l").arg(self.point()).stderr(Stdio::null()).status();
     }
 }
 

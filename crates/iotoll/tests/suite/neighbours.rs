@@ -39,7 +39,7 @@ impl Small {
 
 impl Drop for Small {
     fn drop(&mut self) {
-        let _ = Command::new("umount").arg(self.point()).stderr(Stdio::null()).status();
+        let _ = Command::new("umount").arg("-l").arg(self.point()).stderr(Stdio::null()).status();
     }
 }
 

