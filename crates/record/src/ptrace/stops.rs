@@ -9,6 +9,8 @@
 //! A machine takes longer at times, as where its processors fall asleep between two stops. But a
 //! program's time is at most what its threads were on a processor, waited for one, and waited in calls:
 //! all else is the recorder's. The waits for a processor may be, too, and those in calls that seldom wait.
+//! On a busy machine any call seems to wait while its thread, or the tracer that ends its stop, waits for a
+//! processor.
 
 use trace::OverheadNs;
 
@@ -218,10 +220,19 @@ impl Stops {
     }
 
     /// What is not told yet of the time in which no thread was on a processor or waited in a call. Of
-    /// `elapsed_ns`, threads needed a processor for so long, at the most and surely.
-    pub(super) fn rest(&mut self, elapsed_ns: u64, needed_ns: [u64; 2]) -> Event<'static> {
+    /// `elapsed_ns`, threads needed a processor for so long, at the most and surely, and the tracer waited
+    /// for one for `queued_ns`.
+    pub(super) fn rest(
+        &mut self,
+        elapsed_ns: u64,
+        needed_ns: [u64; 2],
+        queued_ns: u64,
+    ) -> Event<'static> {
+        let [waited_ns, surely_ns] = self.waited_ns;
+        let queued_ns = queued_ns.saturating_add(needed_ns[0].saturating_sub(needed_ns[1]));
+        let waited_ns = [waited_ns, surely_ns.saturating_sub(queued_ns)];
         let rest = |of: usize| {
-            let own_ns = needed_ns[of].saturating_add(self.waited_ns[of]);
+            let own_ns = needed_ns[of].saturating_add(waited_ns[of]);
             elapsed_ns.saturating_sub(own_ns).saturating_sub(self.told[of])
         };
         self.held([rest(0), rest(1)])
@@ -339,16 +350,19 @@ mod tests {
         stops.returned(libc::SYS_wait4 as u32, [8_000_000; 2], false);
         assert_eq!(cost(&mut stops).0, [0, 9 * 10_000 + 10 * 1_000]);
         stops.returned(libc::SYS_read as u32, [100_000; 2], true);
-        let Event::Held { low_ns, high_ns } = stops.rest(10_000_000, [3_500_000, 3_000_000]) else {
+        let Event::Held { low_ns, high_ns } =
+            stops.rest(10_000_000, [3_500_000, 3_000_000], 200_000)
+        else {
             panic!()
         };
-        // Of 10 ms, the wait for a processor and the read may be the recorder's.
-        assert_eq!([low_ns, high_ns], [4_400_000, 4_900_000]);
+        // Of 10 ms, the waits for a processor may be the recorder's, and what they made calls seem to
+        // wait; the read, too.
+        assert_eq!([low_ns, high_ns], [4_400_000, 4_900_000 + 700_000]);
         // A look-up may wait for a disk, and a program for what is not followed.
         stops.returned(libc::SYS_newfstatat as u32, [1_000_000; 2], true);
         stops.has_others();
         stops.returned(libc::SYS_wait4 as u32, [500_000; 2], false);
-        let Event::Held { low_ns, .. } = stops.rest(12_000_000, [3_500_000; 2]) else { panic!() };
+        let Event::Held { low_ns, .. } = stops.rest(12_000_000, [3_500_000; 2], 0) else { panic!() };
         assert_eq!(low_ns, 500_000);
     }
 

@@ -4,6 +4,7 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
 
+use rustix::thread::gettid;
 use sys::wait::{read_memory, read_string};
 
 use crate::privileges;
@@ -142,6 +143,13 @@ pub(super) fn needed(process: u32, thread: u32) -> [u64; 2] {
     let major_faults = major_faults.and_then(|text| text.parse::<u64>().ok()).unwrap_or_default();
     let surely_ns = ran_ns.saturating_add(major_faults.saturating_mul(PAGE_NS));
     [surely_ns.saturating_add(queued_ns), surely_ns]
+}
+
+/// For how long this thread waited for a processor so far.
+pub(super) fn own_queued_ns() -> u64 {
+    let thread = gettid().as_raw_nonzero().get().cast_unsigned();
+    let [most_ns, surely_ns] = needed(std::process::id(), thread);
+    most_ns.saturating_sub(surely_ns)
 }
 
 /// The program that a process runs.
