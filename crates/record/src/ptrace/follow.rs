@@ -10,7 +10,7 @@ use sys::wait::{Waited, Whom, read_memory, wait};
 use trace::{OverheadNs, Unseen};
 
 use super::stops::Stops;
-use super::thread::{Memory, Thread, Within, needed, own_queued_ns, program, used};
+use super::thread::{Memory, Thread, Within, needed, own_needed_ns, program, used};
 use crate::privileges;
 use crate::raw_call::{Event, Forked, Sink};
 use crate::table::{self, Outcome, Row};
@@ -39,8 +39,8 @@ pub(super) struct Follower<'s, S: Sink> {
     needed_ns: [u64; 2],
     /// … and those that are followed, before they were.
     needed_before_ns: [u64; 2],
-    /// For how long this thread had waited for a processor before.
-    queued_before_ns: u64,
+    /// For how long this thread had needed one before.
+    tracer_before_ns: u64,
     /// Whether any was stopped by a signal.
     was_stopped: bool,
 }
@@ -71,7 +71,7 @@ impl<'s, S: Sink> Follower<'s, S> {
             began_ns: monotonic_ns(),
             needed_ns: [0; 2],
             needed_before_ns: [0; 2],
-            queued_before_ns: own_queued_ns(),
+            tracer_before_ns: own_needed_ns(),
             was_stopped: false,
         }
     }
@@ -143,8 +143,8 @@ impl<'s, S: Sink> Follower<'s, S> {
         }
         let before_ns = self.needed_before_ns;
         let needed_ns = [0, 1].map(|of| needed_ns[of].saturating_sub(before_ns[of]));
-        let queued_ns = own_queued_ns().saturating_sub(self.queued_before_ns);
-        let rest = self.stops.rest(now_ns.saturating_sub(self.began_ns), needed_ns, queued_ns);
+        let tracer_ns = own_needed_ns().saturating_sub(self.tracer_before_ns);
+        let rest = self.stops.rest(now_ns.saturating_sub(self.began_ns), needed_ns, tracer_ns);
         self.tell(&rest);
     }
 
@@ -293,7 +293,7 @@ impl<'s, S: Sink> Follower<'s, S> {
     /// The command has become its program.
     fn begin(&mut self, process: u32) {
         (self.began_ns, self.needed_before_ns) = (monotonic_ns(), needed(process, process));
-        self.queued_before_ns = own_queued_ns();
+        self.tracer_before_ns = own_needed_ns();
         self.stops.begin();
     }
 

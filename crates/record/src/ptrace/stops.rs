@@ -9,8 +9,8 @@
 //! A machine takes longer at times, as where its processors fall asleep between two stops. But a
 //! program's time is at most what its threads were on a processor, waited for one, and waited in calls:
 //! all else is the recorder's. The waits for a processor may be, too, and those in calls that seldom wait.
-//! On a busy machine any call seems to wait while its thread, or the tracer that ends its stop, waits for a
-//! processor.
+//! On a busy machine any call seems to wait while its thread waits for a processor, or while the tracer that
+//! ends its stop waits for one or is at the stop of another thread.
 
 use trace::OverheadNs;
 
@@ -92,6 +92,8 @@ pub(super) struct Stops {
     recorded: u64,
     /// Whether there was more than one thread: while one is held up, another may go on.
     several: bool,
+    /// The most threads at once, of all that were followed.
+    most_threads: u64,
     /// Whether it started what is not followed.
     others: bool,
     /// What has been told.
@@ -135,6 +137,7 @@ impl Stops {
             all: Handled::default(),
             recorded: 0,
             several: false,
+            most_threads: 1,
             others: false,
             told: [0; 2],
             waited_ns: [0; 2],
@@ -149,6 +152,7 @@ impl Stops {
     /// There are so many threads now.
     pub(super) fn threads(&mut self, count: usize) {
         self.several |= count > 1;
+        self.most_threads = self.most_threads.max(count as u64);
     }
 
     /// A stop was handled, from when it was noticed until its thread went on.
@@ -202,8 +206,10 @@ impl Stops {
     /// What the stops since the last measurement cost.
     pub(super) fn measured(&mut self) -> impl Iterator<Item = Event<'static>> + use<> {
         let [within_ns, stop_ns] = self.stop();
-        let Self { calibrated, handled_until_ns, others, told, waited_ns, .. } = *self;
-        let next = Self { handled_until_ns, others, told, waited_ns, ..Self::new(calibrated) };
+        let Self { calibrated, handled_until_ns, most_threads, others, told, waited_ns, .. } =
+            *self;
+        let kept = Self::new(calibrated);
+        let next = Self { handled_until_ns, most_threads, others, told, waited_ns, ..kept };
         let Self { gaps_ns, all, recorded, several, .. } = std::mem::replace(self, next);
         let [low, high] = [stop_ns.low, stop_ns.high].map(|ns| ns.max(0).unsigned_abs());
         let held = |stop_ns: u64| gaps_ns.iter().map(|gap| stop_ns.min(*gap)).sum::<u64>() + all.ns;
@@ -220,17 +226,19 @@ impl Stops {
     }
 
     /// What is not told yet of the time in which no thread was on a processor or waited in a call. Of
-    /// `elapsed_ns`, threads needed a processor for so long, at the most and surely, and the tracer waited
-    /// for one for `queued_ns`.
+    /// `elapsed_ns`, threads needed a processor for so long, at the most and surely, and the tracer for
+    /// `tracer_ns`.
     pub(super) fn rest(
         &mut self,
         elapsed_ns: u64,
         needed_ns: [u64; 2],
-        queued_ns: u64,
+        tracer_ns: u64,
     ) -> Event<'static> {
         let [waited_ns, surely_ns] = self.waited_ns;
-        let queued_ns = queued_ns.saturating_add(needed_ns[0].saturating_sub(needed_ns[1]));
-        let waited_ns = [waited_ns, surely_ns.saturating_sub(queued_ns)];
+        let queued_ns = needed_ns[0].saturating_sub(needed_ns[1]);
+        let for_tracer_ns = tracer_ns.saturating_mul(self.most_threads);
+        let surely_ns = surely_ns.saturating_sub(queued_ns.saturating_add(for_tracer_ns));
+        let waited_ns = [waited_ns, surely_ns];
         let rest = |of: usize| {
             let own_ns = needed_ns[of].saturating_add(waited_ns[of]);
             elapsed_ns.saturating_sub(own_ns).saturating_sub(self.told[of])
@@ -355,14 +363,16 @@ mod tests {
         else {
             panic!()
         };
-        // Of 10 ms, the waits for a processor may be the recorder's, and what they made calls seem to
-        // wait; the read, too.
-        assert_eq!([low_ns, high_ns], [4_400_000, 4_900_000 + 700_000]);
+        // Of 10 ms, the waits for a processor may be the recorder's, and what they and the tracer made
+        // calls of both threads seem to wait; the read, too.
+        assert_eq!([low_ns, high_ns], [4_400_000, 4_900_000 + 900_000]);
         // A look-up may wait for a disk, and a program for what is not followed.
         stops.returned(libc::SYS_newfstatat as u32, [1_000_000; 2], true);
         stops.has_others();
         stops.returned(libc::SYS_wait4 as u32, [500_000; 2], false);
-        let Event::Held { low_ns, .. } = stops.rest(12_000_000, [3_500_000; 2], 0) else { panic!() };
+        let Event::Held { low_ns, .. } = stops.rest(12_000_000, [3_500_000; 2], 0) else {
+            panic!()
+        };
         assert_eq!(low_ns, 500_000);
     }
 

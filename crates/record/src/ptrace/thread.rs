@@ -145,11 +145,10 @@ pub(super) fn needed(process: u32, thread: u32) -> [u64; 2] {
     [surely_ns.saturating_add(queued_ns), surely_ns]
 }
 
-/// For how long this thread waited for a processor so far.
-pub(super) fn own_queued_ns() -> u64 {
+/// For how long this thread was on a processor or waited for one.
+pub(super) fn own_needed_ns() -> u64 {
     let thread = gettid().as_raw_nonzero().get().cast_unsigned();
-    let [most_ns, surely_ns] = needed(std::process::id(), thread);
-    most_ns.saturating_sub(surely_ns)
+    needed(std::process::id(), thread)[0]
 }
 
 /// The program that a process runs.

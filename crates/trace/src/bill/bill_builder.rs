@@ -358,9 +358,12 @@ impl BillBuilder {
     }
 
     /// Whether too little of what was recorded is the program's own time, or that is not known to a
-    /// factor of two.
+    /// factor of two. What calls seem to take is no reason to believe that a recorder which stops threads
+    /// took less: on a busy machine, that is what they wait for.
     fn is_too_coarse(&self, wall_ns: u64, own_wall_ns: RangeNs) -> bool {
-        let [wall_ns, least_ns] = [wall_ns, own_wall_ns.low].map(|ns| ns as f64);
+        let without_held_ns = wall_ns.saturating_sub(self.held_ns.high);
+        let [wall_ns, least_ns] =
+            [wall_ns, own_wall_ns.low.min(without_held_ns)].map(|ns| ns as f64);
         let is_unknown = least_ns < own_wall_ns.high as f64 * OWN_MIN;
         is_unknown
             || own_wall_ns.middle() < wall_ns * OWN_MIN

@@ -157,6 +157,13 @@ fn a_program_that_is_held_up_for_most_of_its_time_has_no_bill() {
     // More than there is, and the wrong way round.
     assert_eq!(own_and_coarse(5_000, 5_000).0, exactly(120 * MS));
     assert_eq!(own_and_coarse(200, 100), own_and_coarse(100, 200));
+    // A thread that is held up within calls seems to be in them for all of the time.
+    let mut planted = a_second(&header());
+    planted.now_ns -= 800 * MS;
+    planted.on(Op::Fsync, 4, 800 * MS);
+    planted.push(&Entry::Held { low_ns: 50 * MS, high_ns: 800 * MS });
+    let bill = bill(&planted.finish());
+    assert_eq!((bill.own_wall_ns.low, bill.too_coarse), (920 * MS, true));
 }
 
 /// Of one second, 40 ms are fsync that computes for 10 of them, 10 ms writes that compute for 9,

@@ -180,10 +180,10 @@ fn a_program_that_only_makes_calls_is_too_coarse_for_ptrace() {
     }
     for what in ["write", "threads"] {
         let command = program.does(what, 3000);
-        // On a busy machine it waits for a processor as well, which is its own time.
-        let is_too_coarse =
-            |_| stderr(&record("ptrace", &command).output).contains("too coarse for a bill");
-        assert!((0..5).any(is_too_coarse), "{what}");
+        let said = || stderr(&record("ptrace", &command).output);
+        let is_too_coarse = |_| said().contains("too coarse for a bill");
+        // On a busy machine it may wait for a processor for most of its time.
+        assert!((0..3).any(is_too_coarse), "{what}: {}", said());
     }
 }
 
