@@ -78,7 +78,7 @@ pub(super) fn whole(subject: Subject, entries: &[Entry<'_>], full: bool) -> Vec<
         note("Risk", risks(subject), RISK_LINES),
         note("More", vec![more(subject, full).join(" ")], 3),
     ];
-    notes.retain(|note| !note.parts.is_empty());
+    notes.retain(|note| note.parts.iter().any(|part| !part.is_empty()));
     notes
 }
 

@@ -272,8 +272,8 @@ pub(super) fn labels(ticks: &[Tick], y: f64) -> Markup {
 
 /// From where to where a mark's label reaches on a telephone.
 fn span(tick: &Tick) -> [f64; 2] {
-    let width = tick.label.chars().count() as f64 * LETTER;
-    let from = match anchor(tick.at) {
+    let width = width(&tick.label);
+    let from = match anchor(tick.at, &tick.label) {
         "start" => tick.at,
         "end" => tick.at - width,
         _ => tick.at - width / 2.0,
@@ -284,15 +284,22 @@ fn span(tick: &Tick) -> [f64; 2] {
 /// A text at a place along the axis, within its ends.
 pub(super) fn label(at: f64, y: f64, text: &str) -> Element {
     let place = classed("text", "dim").attr("x", percent(at)).attr("y", y);
-    place.attr("text-anchor", anchor(at)).text(text)
+    place.attr("text-anchor", anchor(at, text)).text(text)
 }
 
-fn anchor(at: f64) -> &'static str {
+/// Which part of a text stands at a place, so that it is within both ends.
+fn anchor(at: f64, text: &str) -> &'static str {
+    let near = NEAR_END.max(width(text) / 2.0);
     match at {
-        at if at < NEAR_END => "start",
-        at if at > 1.0 - NEAR_END => "end",
+        at if at < near => "start",
+        at if at > 1.0 - near => "end",
         _ => "middle",
     }
+}
+
+/// How wide a text is on a telephone.
+fn width(text: &str) -> f64 {
+    text.chars().count() as f64 * LETTER
 }
 
 /// A line from top to bottom.
@@ -396,6 +403,8 @@ mod tests {
     #[test]
     fn a_label_near_an_end_stays_within_it() {
         let anchor = |at| Markup::from(label(at, 0.0, "10 µs")).into_string();
+        let long = Markup::from(label(0.9, 0.0, "1.5× slower")).into_string();
+        assert!(long.contains("end"), "{long}");
         assert!(anchor(0.01).contains("start"));
         assert!(anchor(0.5).contains("middle"));
         assert!(anchor(0.99).contains("end"));
