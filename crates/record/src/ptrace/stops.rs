@@ -71,11 +71,28 @@ const SELDOM_WAITS: [i64; 8] = [
 /// Calls that wait for what a program started, whose own time is counted.
 const FOR_OWN: [i64; 4] = [libc::SYS_wait4, libc::SYS_waitid, libc::SYS_clone, libc::SYS_clone3];
 
-/// Stops since the last measurement, and what the program's time was since the first.
+/// What stops cost, and what the program's time was.
 pub(super) struct Stops {
     /// What a stop cost when the recorder was calibrated: how long a call seemed to take that takes no
     /// time.
     calibrated: OverheadNs,
+    /// Since the last measurement.
+    since: Since,
+    /// Until when the last stop was handled.
+    handled_until_ns: Option<u64>,
+    /// The most threads at once.
+    most_threads: u64,
+    /// Whether it started what is not followed.
+    others: bool,
+    /// What has been told.
+    told: [u64; 2],
+    /// How long threads waited in calls, at the most, and in those that surely wait.
+    waited_ns: [u64; 2],
+}
+
+/// Stops since the last measurement.
+#[derive(Default)]
+struct Since {
     /// Calls that do next to nothing.
     cheap: Returned,
     /// Quick ones.
@@ -84,22 +101,12 @@ pub(super) struct Stops {
     seldom: Returned,
     /// How long nothing was stopped, as far as the tracer knows, before each stop.
     gaps_ns: Vec<u64>,
-    /// Until when the last stop was handled.
-    handled_until_ns: Option<u64>,
     /// All stops, and for how long they were handled.
     all: Handled,
     /// How many calls of these are recorded.
     recorded: u64,
     /// Whether there was more than one thread: while one is held up, another may go on.
     several: bool,
-    /// The most threads at once, of all that were followed.
-    most_threads: u64,
-    /// Whether it started what is not followed.
-    others: bool,
-    /// What has been told.
-    told: [u64; 2],
-    /// How long threads waited in calls, at the most, and in those that surely wait.
-    waited_ns: [u64; 2],
 }
 
 /// How long calls took without what they take by themselves: as the tracer saw them, and what of that
@@ -129,14 +136,8 @@ impl Stops {
     pub(super) fn new(calibrated: OverheadNs) -> Self {
         Self {
             calibrated,
-            cheap: Returned::default(),
-            quick: Returned::default(),
-            seldom: Returned::default(),
-            gaps_ns: Vec::new(),
+            since: Since::default(),
             handled_until_ns: None,
-            all: Handled::default(),
-            recorded: 0,
-            several: false,
             most_threads: 1,
             others: false,
             told: [0; 2],
@@ -151,30 +152,30 @@ impl Stops {
 
     /// There are so many threads now.
     pub(super) fn threads(&mut self, count: usize) {
-        self.several |= count > 1;
+        self.since.several |= count > 1;
         self.most_threads = self.most_threads.max(count as u64);
     }
 
     /// A stop was handled, from when it was noticed until its thread went on.
     pub(super) fn handled(&mut self, [from_ns, until_ns]: [u64; 2]) {
-        self.all.times += 1;
-        self.all.ns += until_ns.saturating_sub(from_ns);
+        self.since.all.times += 1;
+        self.since.all.ns += until_ns.saturating_sub(from_ns);
         if let Some(before_ns) = self.handled_until_ns.replace(until_ns) {
-            self.gaps_ns.push(from_ns.saturating_sub(before_ns));
+            self.since.gaps_ns.push(from_ns.saturating_sub(before_ns));
         }
     }
 
     /// A call has returned, which took so long, and of that its thread was let go for so long.
     pub(super) fn returned(&mut self, number: u32, of_ns: [u64; 2], is_recorded: bool) {
-        self.recorded += u64::from(is_recorded);
+        self.since.recorded += u64::from(is_recorded);
         let number = i64::from(number);
         let (is_cheap, is_quick) = (CHEAP.contains(&number), QUICK.contains(&number));
         if is_cheap {
-            self.cheap.add(of_ns, CALL_NS);
+            self.since.cheap.add(of_ns, CALL_NS);
         } else if is_quick {
-            self.quick.add(of_ns, QUICK_NS);
+            self.since.quick.add(of_ns, QUICK_NS);
         } else if SELDOM_WAITS.contains(&number) {
-            self.seldom.add(of_ns, QUICK_NS);
+            self.since.seldom.add(of_ns, QUICK_NS);
         }
         if !is_cheap && !is_quick || of_ns[0] > WAITED_NS {
             self.waits(number, of_ns[0]);
@@ -200,17 +201,14 @@ impl Stops {
 
     /// Whether it is time to measure anew.
     pub(super) fn are_enough(&self) -> bool {
-        self.cheap.took_ns.len() >= CALLS && self.recorded > 0 || self.gaps_ns.len() >= STOPS
+        let Since { cheap, recorded, gaps_ns, .. } = &self.since;
+        cheap.took_ns.len() >= CALLS && *recorded > 0 || gaps_ns.len() >= STOPS
     }
 
     /// What the stops since the last measurement cost.
     pub(super) fn measured(&mut self) -> impl Iterator<Item = Event<'static>> + use<> {
         let [within_ns, stop_ns] = self.stop();
-        let Self { calibrated, handled_until_ns, most_threads, others, told, waited_ns, .. } =
-            *self;
-        let kept = Self::new(calibrated);
-        let next = Self { handled_until_ns, most_threads, others, told, waited_ns, ..kept };
-        let Self { gaps_ns, all, recorded, several, .. } = std::mem::replace(self, next);
+        let Since { gaps_ns, all, recorded, several, .. } = std::mem::take(&mut self.since);
         let [low, high] = [stop_ns.low, stop_ns.high].map(|ns| ns.max(0).unsigned_abs());
         let held = |stop_ns: u64| gaps_ns.iter().map(|gap| stop_ns.min(*gap)).sum::<u64>() + all.ns;
         let each = |stop_ns: u64| ((stop_ns * all.times + all.ns) / recorded.max(1)).cast_signed();
@@ -249,7 +247,7 @@ impl Stops {
     /// How long a call seems to take that takes no time, and how long of that its thread is let go: each
     /// from the middle to the mean of all but the longest. Other calls widen what was calibrated.
     fn stop(&mut self) -> [OverheadNs; 2] {
-        let Self { cheap, quick, seldom, calibrated: known, .. } = self;
+        let Self { calibrated: known, since: Since { cheap, quick, seldom, .. }, .. } = self;
         if cheap.took_ns.len() >= CALLS {
             return [&mut cheap.took_ns, &mut cheap.let_go_ns].map(|times_ns| {
                 let [middle, mean] = [part(times_ns, 2), mean(times_ns)];

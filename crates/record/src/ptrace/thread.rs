@@ -119,14 +119,8 @@ impl Memory {
 /// Processor time of a thread so far, outside and within the kernel: the scheduler's own sum,
 /// divided as the ticks of either are.
 pub(super) fn used(process: u32, thread: u32) -> (u64, u64) {
-    let read = |name| fs::read_to_string(format!("/proc/{process}/task/{thread}/{name}"));
-    let schedstat = read("schedstat").unwrap_or_default();
-    let sum = schedstat.split(' ').next().and_then(|text| text.parse::<u64>().ok());
-    let stat = read("stat").unwrap_or_default();
-    let fields = stat.rsplit_once(") ").map_or("", |(_, fields)| fields);
-    let mut ticks = fields.split(' ').skip(11).map_while(|text| text.parse::<u64>().ok());
-    let (user, system) = (ticks.next().unwrap_or(0), ticks.next().unwrap_or(0));
-    share(sum.unwrap_or(0), user, system)
+    let ([ran_ns, _], [_, user, system]) = counts(process, thread);
+    share(ran_ns, user, system)
 }
 
 /// For how long a thread was on a processor or waited for one, and without that wait: both with what it
@@ -134,15 +128,25 @@ pub(super) fn used(process: u32, thread: u32) -> (u64, u64) {
 pub(super) fn needed(process: u32, thread: u32) -> [u64; 2] {
     /// A disk that is busy.
     const PAGE_NS: u64 = 20_000_000;
-    let read = |name| fs::read_to_string(format!("/proc/{process}/task/{thread}/{name}"));
-    let schedstat = read("schedstat").unwrap_or_default();
-    let mut times = schedstat.split(' ').map_while(|text| text.parse::<u64>().ok());
-    let (ran_ns, queued_ns) = (times.next().unwrap_or(0), times.next().unwrap_or(0));
-    let stat = read("stat").unwrap_or_default();
-    let major_faults = stat.rsplit_once(") ").and_then(|(_, fields)| fields.split(' ').nth(9));
-    let major_faults = major_faults.and_then(|text| text.parse::<u64>().ok()).unwrap_or_default();
+    let ([ran_ns, queued_ns], [major_faults, ..]) = counts(process, thread);
     let surely_ns = ran_ns.saturating_add(major_faults.saturating_mul(PAGE_NS));
     [surely_ns.saturating_add(queued_ns), surely_ns]
+}
+
+/// For how long a thread was on a processor and waited for one; and its major page faults, and its ticks
+/// outside and within the kernel.
+fn counts(process: u32, thread: u32) -> ([u64; 2], [u64; 3]) {
+    let read = |name| {
+        fs::read_to_string(format!("/proc/{process}/task/{thread}/{name}")).unwrap_or_default()
+    };
+    let number = |text: Option<&str>| text.and_then(|text| text.parse().ok()).unwrap_or(0);
+    let schedstat = read("schedstat");
+    let mut times = schedstat.split(' ');
+    let times_ns = [(); 2].map(|()| number(times.next()));
+    let stat = read("stat");
+    let fields = stat.rsplit_once(") ").map_or("", |(_, fields)| fields);
+    let mut fields = fields.split(' ').skip(9);
+    (times_ns, [0, 1, 0].map(|skipped| number(fields.nth(skipped))))
 }
 
 /// For how long this thread was on a processor or waited for one.
