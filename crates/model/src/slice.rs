@@ -86,7 +86,7 @@ pub struct PlaceTraffic {
 }
 
 counters! {
-    /// What was forced to the device after the clock stopped, under a clock of its own.
+    /// What was forced to the device after the timed span, and was timed by itself.
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub struct Deferred {
         /// How long that took.

@@ -10,7 +10,7 @@ use sys::wait::{Waited, Whom, read_memory, wait};
 use trace::{OverheadNs, Unseen};
 
 use super::stops::Stops;
-use super::thread::{Memory, Thread, Within, needed, own_needed_ns, program, used};
+use super::thread::{Counts, Memory, Thread, Within, program};
 use crate::privileges;
 use crate::raw_call::{Event, Forked, Sink};
 use crate::table::{self, Outcome, Row};
@@ -71,7 +71,7 @@ impl<'s, S: Sink> Follower<'s, S> {
             began_ns: monotonic_ns(),
             needed_ns: [0; 2],
             needed_before_ns: [0; 2],
-            tracer_before_ns: own_needed_ns(),
+            tracer_before_ns: Counts::own_needed_ns(),
             was_stopped: false,
         }
     }
@@ -85,7 +85,7 @@ impl<'s, S: Sink> Follower<'s, S> {
     /// A thread that this process has attached to.
     pub(super) fn attach(&mut self, thread: u32, process: u32) {
         self.know(thread, process);
-        self.needed_before_ns = add(self.needed_before_ns, needed(process, thread));
+        self.needed_before_ns = add(self.needed_before_ns, Counts::of(process, thread).needed_ns());
     }
 
     /// A thread that is followed.
@@ -136,14 +136,14 @@ impl<'s, S: Sink> Follower<'s, S> {
         let now_ns = monotonic_ns();
         let mut needed_ns = self.needed_ns;
         for (thread, known) in &self.threads {
-            needed_ns = add(needed_ns, needed(known.process, *thread));
+            needed_ns = add(needed_ns, Counts::of(known.process, *thread).needed_ns());
             if let Some(within) = &known.within {
                 self.stops.waits(within.number.into(), now_ns.saturating_sub(within.began_ns));
             }
         }
         let before_ns = self.needed_before_ns;
         let needed_ns = [0, 1].map(|of| needed_ns[of].saturating_sub(before_ns[of]));
-        let tracer_ns = own_needed_ns().saturating_sub(self.tracer_before_ns);
+        let tracer_ns = Counts::own_needed_ns().saturating_sub(self.tracer_before_ns);
         let rest = self.stops.rest(now_ns.saturating_sub(self.began_ns), needed_ns, tracer_ns);
         self.tell(&rest);
     }
@@ -193,8 +193,8 @@ impl<'s, S: Sink> Follower<'s, S> {
             libc::PTRACE_EVENT_EXEC => self.executed(thread),
             libc::PTRACE_EVENT_EXIT => {
                 if let Some(known) = self.threads.get_mut(&thread) {
-                    known.used = used(known.process, thread);
-                    known.needed_ns = needed(known.process, thread);
+                    let counts = Counts::of(known.process, thread);
+                    (known.used, known.needed_ns) = (counts.used(), counts.needed_ns());
                     known.ends_ns = Some(monotonic_ns());
                 }
             }
@@ -292,8 +292,9 @@ impl<'s, S: Sink> Follower<'s, S> {
 
     /// The command has become its program.
     fn begin(&mut self, process: u32) {
-        (self.began_ns, self.needed_before_ns) = (monotonic_ns(), needed(process, process));
-        self.tracer_before_ns = own_needed_ns();
+        self.began_ns = monotonic_ns();
+        self.needed_before_ns = Counts::of(process, process).needed_ns();
+        self.tracer_before_ns = Counts::own_needed_ns();
         self.stops.begin();
     }
 

@@ -116,43 +116,55 @@ impl Memory {
     }
 }
 
-/// Processor time of a thread so far, outside and within the kernel: the scheduler's own sum,
-/// divided as the ticks of either are.
-pub(super) fn used(process: u32, thread: u32) -> (u64, u64) {
-    let ([ran_ns, _], [_, user, system]) = counts(process, thread);
-    share(ran_ns, user, system)
+/// What the kernel has counted of a thread so far.
+pub(super) struct Counts {
+    /// For how long it was on a processor, and waited for one.
+    ran_ns: u64,
+    queued_ns: u64,
+    /// How often it waited for a page that was read.
+    major_faults: u64,
+    /// Its ticks outside and within the kernel.
+    user: u64,
+    system: u64,
 }
 
-/// For how long a thread was on a processor or waited for one, and without that wait: both with what it
-/// may have waited at most for pages that were read.
-pub(super) fn needed(process: u32, thread: u32) -> [u64; 2] {
-    /// A disk that is busy.
-    const PAGE_NS: u64 = 20_000_000;
-    let ([ran_ns, queued_ns], [major_faults, ..]) = counts(process, thread);
-    let surely_ns = ran_ns.saturating_add(major_faults.saturating_mul(PAGE_NS));
-    [surely_ns.saturating_add(queued_ns), surely_ns]
-}
+impl Counts {
+    /// What cannot be read is 0.
+    pub(super) fn of(process: u32, thread: u32) -> Self {
+        let read = |name| {
+            fs::read_to_string(format!("/proc/{process}/task/{thread}/{name}")).unwrap_or_default()
+        };
+        let number = |text: Option<&str>| text.and_then(|text| text.parse().ok()).unwrap_or(0);
+        let schedstat = read("schedstat");
+        let mut times = schedstat.split(' ');
+        let [ran_ns, queued_ns] = [(); 2].map(|()| number(times.next()));
+        let stat = read("stat");
+        let fields = stat.rsplit_once(") ").map_or("", |(_, fields)| fields);
+        let mut fields = fields.split(' ').skip(9);
+        let [major_faults, user, system] = [0, 1, 0].map(|skipped| number(fields.nth(skipped)));
+        Self { ran_ns, queued_ns, major_faults, user, system }
+    }
 
-/// For how long a thread was on a processor and waited for one; and its major page faults, and its ticks
-/// outside and within the kernel.
-fn counts(process: u32, thread: u32) -> ([u64; 2], [u64; 3]) {
-    let read = |name| {
-        fs::read_to_string(format!("/proc/{process}/task/{thread}/{name}")).unwrap_or_default()
-    };
-    let number = |text: Option<&str>| text.and_then(|text| text.parse().ok()).unwrap_or(0);
-    let schedstat = read("schedstat");
-    let mut times = schedstat.split(' ');
-    let times_ns = [(); 2].map(|()| number(times.next()));
-    let stat = read("stat");
-    let fields = stat.rsplit_once(") ").map_or("", |(_, fields)| fields);
-    let mut fields = fields.split(' ').skip(9);
-    (times_ns, [0, 1, 0].map(|skipped| number(fields.nth(skipped))))
-}
+    /// For how long this thread was on a processor or waited for one.
+    pub(super) fn own_needed_ns() -> u64 {
+        let thread = gettid().as_raw_nonzero().get().cast_unsigned();
+        Self::of(std::process::id(), thread).needed_ns()[0]
+    }
 
-/// For how long this thread was on a processor or waited for one.
-pub(super) fn own_needed_ns() -> u64 {
-    let thread = gettid().as_raw_nonzero().get().cast_unsigned();
-    needed(std::process::id(), thread)[0]
+    /// Processor time outside and within the kernel: the scheduler's own sum, divided as the ticks of
+    /// either are.
+    pub(super) fn used(&self) -> (u64, u64) {
+        share(self.ran_ns, self.user, self.system)
+    }
+
+    /// For how long it was on a processor or waited for one, and without that wait: both with what it may
+    /// have waited at most for pages that were read.
+    pub(super) fn needed_ns(&self) -> [u64; 2] {
+        /// A disk that is busy.
+        const PAGE_NS: u64 = 20_000_000;
+        let surely_ns = self.ran_ns.saturating_add(self.major_faults.saturating_mul(PAGE_NS));
+        [surely_ns.saturating_add(self.queued_ns), surely_ns]
+    }
 }
 
 /// The program that a process runs.
@@ -168,8 +180,9 @@ mod tests {
     #[test]
     fn a_thread_has_used_its_time() {
         let me = std::process::id();
-        let (user, system) = used(me, me);
+        let counts = Counts::of(me, me);
+        let (user, system) = counts.used();
         assert!(user + system > 0);
-        assert!(needed(me, me).iter().all(|needed| *needed >= user + system));
+        assert!(counts.needed_ns().iter().all(|needed| *needed >= user + system));
     }
 }

@@ -35,7 +35,7 @@ const APART_MAX: f64 = 1.15 / 0.85;
 const LATE: f64 = 1.05;
 /// If a larger share of the syncs is late, the host disturbed the place, and the check is repeated.
 const LATE_MAX: f64 = 0.005;
-/// After so many disturbed checks the last one counts.
+/// A place is checked this often at most; the last check counts, disturbed or not.
 const ATTEMPTS: usize = 5;
 /// The answers of a FUSE place that may be others than planted, of so many.
 const OTHERS_MAX: f64 = 1.0 / 20.0;
