@@ -4,6 +4,8 @@
 //! these two traits.
 
 use std::io;
+use std::iter;
+use std::ops::Range;
 
 use crate::options::Writing;
 
@@ -38,6 +40,12 @@ pub trait File {
 
     /// Reads what is there, up to the buffer's length; 0 at the file's end.
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize>;
+
+    /// The parts to which anything was written, in order: all else is zeros, as the file system
+    /// knows where it has space that nothing was written to. What was read may count as written.
+    fn written(&self) -> io::Result<Vec<Range<u64>>> {
+        Ok(iter::once(0..self.bytes()?).collect())
+    }
 
     /// Writes everything, growing the file where it must. A file that was opened with
     /// [`Writing::Dsync`] or [`Writing::Direct`] has it on the device on return.

@@ -2,15 +2,19 @@
 
 use std::fs;
 use std::io;
+use std::ops::Range;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 
-use rustix::fs::{AtFlags, FallocateFlags, FlockOperation, Mode, OFlags};
+use rustix::fs::{AtFlags, FallocateFlags, FlockOperation, Mode, OFlags, SeekFrom, seek};
 use rustix::io::Errno;
 
 use crate::files::{File, Files};
 use crate::options::Writing;
+
+/// A file in more parts was made to be.
+const PARTS_MAX: usize = 1000;
 
 /// A directory of the operating system, locked for as long as this is there, where the file
 /// system has such locks.
@@ -95,6 +99,29 @@ impl File for fs::File {
                 done => return done,
             }
         }
+    }
+
+    fn written(&self) -> io::Result<Vec<Range<u64>>> {
+        let bytes = self.bytes()?;
+        let mut parts: Vec<Range<u64>> = Vec::new();
+        let mut from = 0;
+        while from < bytes {
+            let start = match seek(self, SeekFrom::Data(from)) {
+                Ok(start) => start,
+                // All the rest is space, or was cut off just now.
+                Err(Errno::NXIO) => break,
+                // What knows of no such space has to be read.
+                Err(Errno::INVAL | Errno::OPNOTSUPP) => from,
+                Err(error) => return Err(error.into()),
+            };
+            let end = match seek(self, SeekFrom::Hole(start)) {
+                Ok(end) if parts.len() + 1 < PARTS_MAX => end,
+                _ => bytes,
+            };
+            parts.push(start..end);
+            from = end;
+        }
+        Ok(parts)
     }
 
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {

@@ -5,6 +5,8 @@
 //! But no transaction is written before the one ahead of it is on the device. So where a
 //! later one stands behind, what is between was whole once, and is damaged: an error.
 
+use std::ops::Range;
+
 use crate::codec::{Codec, Decompressor};
 use crate::defect::{Defect, Planted};
 use crate::difference;
@@ -121,13 +123,16 @@ struct Segment<F> {
     name: String,
     file: F,
     bytes: u64,
+    /// The parts of it to which anything was written, before it was read.
+    written: Vec<Range<u64>>,
 }
 
 impl<F: File> Segment<F> {
     fn open(files: &impl Files<File = F>, name: String) -> Result<Self, Error> {
         let file = files.open(&name, Writing::Buffered).map_err(Error::io("opening", &name))?;
         let bytes = file.bytes().map_err(Error::io("getting the file size", &name))?;
-        Ok(Self { name, file, bytes })
+        let written = file.written().map_err(Error::io("finding what was written of", &name))?;
+        Ok(Self { name, file, bytes, written })
     }
 
     fn header(&self, number: u64, planted: Planted) -> Result<Option<SegmentHeader>, Error> {
@@ -262,24 +267,30 @@ impl<D: Files, R: FnMut(PageVersion<'_>) -> Result<(), &'static str>> Scan<'_, D
         }
         let damaged_at = offset;
         let mut looks = LOOKS_MAX * segment.bytes;
-        while let Some(header) = segment.get(&mut self.window, offset, HEADER_BYTES)? {
-            let later = TransactionHeader::decode(header)
-                .filter(|header| header.number >= self.expected.max(self.after + 1));
-            if let Some(later) = later
-                && let Some(bytes) = segment.get(&mut self.window, offset, later.bytes())?
-            {
-                let len = bytes.len() as u64;
-                if len > looks || layout::holds(bytes, later.number, self.planted) {
-                    return Err(Error::Damaged {
-                        file: segment.name.clone(),
-                        offset: damaged_at,
-                        number: self.expected,
-                        behind: later.number,
-                    });
+        for written in &segment.written {
+            offset += written.start.saturating_sub(offset) / block * block;
+            while offset < written.end {
+                let Some(header) = segment.get(&mut self.window, offset, HEADER_BYTES)? else {
+                    return Ok(());
+                };
+                let later = TransactionHeader::decode(header)
+                    .filter(|header| header.number >= self.expected.max(self.after + 1));
+                if let Some(later) = later
+                    && let Some(bytes) = segment.get(&mut self.window, offset, later.bytes())?
+                {
+                    let len = bytes.len() as u64;
+                    if len > looks || layout::holds(bytes, later.number, self.planted) {
+                        return Err(Error::Damaged {
+                            file: segment.name.clone(),
+                            offset: damaged_at,
+                            number: self.expected,
+                            behind: later.number,
+                        });
+                    }
+                    looks -= len;
                 }
-                looks -= len;
+                offset += block;
             }
-            offset += block;
         }
         Ok(())
     }

@@ -6,11 +6,14 @@ use std::io;
 use std::path::Path;
 
 use iotoll_journal::{
-    Change, Compression, EMPTY_PAGE, Error, Journal, Observer, Options, OsFiles, PAGE_BYTES, Part,
-    Snapshot, Space, Store, TRANSACTION_BYTES_MAX, Writing, recover,
+    Change, Compression, EMPTY_PAGE, Error, File, Files as _, Journal, Observer, Options, OsFiles,
+    PAGE_BYTES, Part, Snapshot, Space, Store, TRANSACTION_BYTES_MAX, Writing, recover,
 };
 use rand::{Rng as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
+use rustix::fs::{FallocateFlags, fallocate};
+
+const SEGMENT: &str = "journal-0000000000000001";
 
 const SMALL: Options = Options {
     differences: false,
@@ -43,6 +46,32 @@ fn fill(store: &mut Store<OsFiles>, expected: &mut BTreeMap<Vec<u8>, Vec<u8>>, r
             store.checkpoint(()).unwrap();
         }
     }
+}
+
+#[test]
+fn a_transaction_behind_space_that_nothing_was_written_to_is_found() {
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let options = Options { space: Space::Preallocated, segment_bytes: 1 << 20, ..SMALL };
+    let mut store = open(folder.path(), &options);
+    let mut ends = vec![u64::from(options.block_bytes)];
+    for number in 0..3_u32 {
+        let mut transaction = store.begin(()).unwrap();
+        transaction.put(&number.to_be_bytes(), b"value").unwrap();
+        let written = transaction.commit().unwrap().journaled.written_bytes;
+        ends.push(ends[number as usize] + written);
+    }
+    drop(store);
+
+    let files = OsFiles::open(folder.path()).unwrap();
+    let file = files.open(SEGMENT, Writing::Buffered).unwrap();
+    assert_eq!(file.metadata().unwrap().len(), options.segment_bytes);
+    let whole: Vec<_> = std::iter::once(0..ends[3]).collect();
+    assert_eq!(File::written(&file).unwrap(), whole, "the rest was only allocated");
+    let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+    fallocate(&file, flags, ends[1], ends[2] - ends[1]).unwrap();
+    assert_eq!(File::written(&file).unwrap(), [0..ends[1], ends[2]..ends[3]]);
+    let damaged = Store::open(files, &options).map(drop).unwrap_err();
+    assert!(matches!(damaged, Error::Damaged { number: 2, behind: 3, .. }), "{damaged}");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::io;
+use std::ops::Range;
 use std::rc::Rc;
 
 use rand_chacha::ChaCha8Rng;
@@ -240,6 +241,15 @@ impl File for OpenFile {
         let len = rest.len().min(buffer.len());
         buffer[..len].copy_from_slice(&rest[..len]);
         Ok(len)
+    }
+
+    /// As a file system that knows of each sector, and of one of zeros that it was never written.
+    fn written(&self) -> io::Result<Vec<Range<u64>>> {
+        let state = self.machine.0.borrow();
+        let sectors = state.disk.inode(self.inode).bytes().chunks(SECTOR_BYTES);
+        let written = (0..).zip(sectors).filter(|(_, sector)| sector.iter().any(|byte| *byte != 0));
+        let part = |(number, _)| number * SECTOR_BYTES as u64..(number + 1) * SECTOR_BYTES as u64;
+        Ok(written.map(part).collect())
     }
 
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {

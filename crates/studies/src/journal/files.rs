@@ -4,6 +4,8 @@
 use std::cell::RefCell;
 use std::fs;
 use std::io;
+use std::iter;
+use std::ops::Range;
 use std::os::fd::OwnedFd;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -46,12 +48,14 @@ impl SliceFiles {
     pub(super) fn put(&mut self, base: &Arc<Base>, journal_bytes: u64) -> io::Result<()> {
         let (name, contents) = &base.journal;
         let journal = self.create(name, Writing::Buffered)?;
-        let mut contents = contents.clone();
-        contents.resize(contents.len().max(journal_bytes as usize), 0);
-        journal.write_at(&contents, 0)?;
-        journal.sync()?;
-        self.create(DATA, Writing::Buffered)?.sync()?;
-        self.sync_names()?;
+        journal.write_at(contents, 0)?;
+        if journal_bytes > contents.len() as u64 {
+            let rest = vec![0; journal_bytes as usize - contents.len()];
+            journal.write_at(&rest, contents.len() as u64)?;
+            journal.sync()?;
+        }
+        // Opening the store syncs all else that is there before the clock starts.
+        self.create(DATA, Writing::Buffered)?;
         let is_written = RefCell::new(vec![false; base.data.len().div_ceil(PAGE_BYTES)]);
         self.below = Some(Rc::new(Below { base: Arc::clone(base), is_written }));
         Ok(())
@@ -104,6 +108,13 @@ impl File for SliceFile {
         match &self.below {
             Some(below) => below.read_at(&self.file, buffer, offset),
             None => self.file.read_at(buffer, offset),
+        }
+    }
+
+    fn written(&self) -> io::Result<Vec<Range<u64>>> {
+        match &self.below {
+            Some(_) => Ok(iter::once(0..self.bytes()?).collect()),
+            None => self.file.written(),
         }
     }
 
