@@ -32,6 +32,8 @@ pub(super) struct Arm {
     pub(super) config: Config,
     /// Loaded before the first slice, where slices begin with a loaded store.
     base: Option<Arc<Base>>,
+    /// Of the last slice: the same for each one of as many transactions.
+    items: Option<Rc<Items>>,
     slices: u64,
 }
 
@@ -50,7 +52,7 @@ struct Waiting<'a> {
     store: Store<SliceFiles>,
     files: SliceFiles,
     device: Option<Rc<Device>>,
-    items: Items,
+    items: Rc<Items>,
     folder: OwnedFd,
 }
 
@@ -67,7 +69,7 @@ struct Committed<'a> {
 
 impl Arm {
     pub(super) fn new(config: Config) -> Self {
-        Self { config, base: None, slices: 0 }
+        Self { config, base: None, items: None, slices: 0 }
     }
 
     /// The store that slices begin with, if any.
@@ -77,6 +79,14 @@ impl Arm {
             self.base = Some(base);
         }
         Ok(self.base.clone())
+    }
+
+    /// What so many transactions put.
+    fn items(&mut self, transactions: u64) -> Rc<Items> {
+        let kept = self.items.take().filter(|items| items.transactions() as u64 == transactions);
+        let first = self.config.loaded();
+        let made = || Rc::new(self.config.kind.items(first..first + transactions));
+        Rc::clone(self.items.insert(kept.unwrap_or_else(made)))
     }
 }
 
@@ -90,7 +100,7 @@ impl Prepared for PreparedJournal<'_> {
         Self: 'a,
     {
         let Self { arm, folder } = *self;
-        let base = arm.base()?;
+        let (base, items) = (arm.base()?, arm.items(operations));
         let slice = arm.slices;
         arm.slices += 1;
         let config = &arm.config;
@@ -106,7 +116,6 @@ impl Prepared for PreparedJournal<'_> {
             files.put(base, journal_bytes).doing("putting a loaded store there")?;
         }
         let store = Store::open(files.clone(), &config.options).map_err(failed)?;
-        let items = config.kind.items(config.loaded()..config.loaded() + operations);
         Ok(Box::new(Waiting { config, base, slice, store, files, device, items, folder }))
     }
 }
