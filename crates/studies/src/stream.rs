@@ -92,7 +92,7 @@ impl Study for Stream {
         let (block_bytes, total_bytes) = (params.size("block"), params.size("total"));
         if total_bytes.is_multiple_of(block_bytes) {
             let exactly = Operations::exactly(total_bytes / block_bytes);
-            return Ok(Box::new(Sequential { block_bytes, blocks: exactly, is_synced: true }));
+            return Ok(Box::new(Sequential::new(block_bytes, exactly, true)));
         }
         let (block, total) = (exact_size(block_bytes), exact_size(total_bytes));
         Err(StudyError::Unsuited(format!(
@@ -116,7 +116,7 @@ impl Study for Stream {
 /// As many blocks of 1 MiB as fit into a slice, synced at its end or not.
 pub(crate) fn written(is_synced: bool) -> Box<dyn Workload> {
     let blocks = Operations { granule: 2, max: 256 };
-    Box::new(Sequential { block_bytes: 1 << 20, blocks, is_synced })
+    Box::new(Sequential::new(1 << 20, blocks, is_synced))
 }
 
 struct Sequential {
@@ -124,6 +124,14 @@ struct Sequential {
     /// How many a slice may have.
     blocks: Operations,
     is_synced: bool,
+    /// What is written over and over, from the first slice on.
+    block: Vec<u8>,
+}
+
+impl Sequential {
+    fn new(block_bytes: u64, blocks: Operations, is_synced: bool) -> Self {
+        Self { block_bytes, blocks, is_synced, block: Vec::new() }
+    }
 }
 
 impl Workload for Sequential {
@@ -157,48 +165,56 @@ impl Workload for Sequential {
         &'a mut self,
         folders: SliceFolders<'_>,
     ) -> Result<Box<dyn Prepared + 'a>, StudyError> {
-        let block = random::bytes(self.block_bytes as usize, 0);
+        if self.block.is_empty() {
+            self.block = random::bytes(self.block_bytes as usize, 0);
+        }
         let file = open_for_writing(folders.fresh, NAME, OFlags::EXCL).doing("making the file")?;
         let folder = folders.fresh.try_clone_to_owned().doing("keeping the folder open")?;
-        Ok(Box::new(Opened { folder, file, block, is_synced: self.is_synced }))
+        let Self { is_synced, block, .. } = self;
+        Ok(Box::new(Opened { folder, file, block, is_synced: *is_synced }))
     }
 }
 
 /// The file, and what is written to it over and over.
-struct Opened {
+struct Opened<'w> {
     folder: OwnedFd,
     file: OwnedFd,
-    block: Vec<u8>,
+    block: &'w mut [u8],
     is_synced: bool,
 }
 
-struct Writing {
-    opened: Opened,
+struct Writing<'w> {
+    opened: Opened<'w>,
     operations: u64,
 }
 
-/// The block is kept until the clock has stopped: giving it back takes time.
-struct Written {
-    opened: Opened,
+struct Written<'w> {
+    opened: Opened<'w>,
     blocks: u64,
 }
 
-impl Prepared for Opened {
+impl Prepared for Opened<'_> {
     fn ready<'a>(
         self: Box<Self>,
         operations: u64,
         _timer: &SliceTimer,
-    ) -> Result<Box<dyn Ready + 'a>, StudyError> {
+    ) -> Result<Box<dyn Ready + 'a>, StudyError>
+    where
+        Self: 'a,
+    {
         Ok(Box::new(Writing { opened: *self, operations }))
     }
 }
 
-impl Ready for Writing {
-    fn run<'a>(self: Box<Self>, timer: &mut SliceTimer) -> Result<Box<dyn Ran + 'a>, StudyError> {
-        let Self { mut opened, operations } = *self;
+impl Ready for Writing<'_> {
+    fn run<'a>(self: Box<Self>, timer: &mut SliceTimer) -> Result<Box<dyn Ran + 'a>, StudyError>
+    where
+        Self: 'a,
+    {
+        let Self { opened, operations } = *self;
         for number in 0..operations {
-            stamp(&mut opened.block, number);
-            write_whole(&opened.file, &opened.block, WRITING)?;
+            stamp(opened.block, number);
+            write_whole(&opened.file, opened.block, WRITING)?;
             timer.lap();
             timer.check_stop()?;
         }
@@ -210,7 +226,7 @@ impl Ready for Writing {
     }
 }
 
-impl Ran for Written {
+impl Ran for Written<'_> {
     fn flush(&mut self) -> Result<(), StudyError> {
         fdatasync(&self.opened.file).doing(SYNCING)
     }
@@ -224,13 +240,13 @@ impl Ran for Written {
 }
 
 /// Holds every block against what was written, and sees whether anything follows.
-fn account(file: &mut File, mut block: Vec<u8>, blocks: u64) -> io::Result<Integrity> {
+fn account(file: &mut File, block: &mut [u8], blocks: u64) -> io::Result<Integrity> {
     let mut integrity = Integrity { records: blocks, ..Integrity::default() };
-    let mut found = Vec::with_capacity(block.len());
+    let mut buffer = vec![0; block.len()];
     for number in 0..blocks {
-        stamp(&mut block, number);
-        found.clear();
-        file.take(block.len() as u64).read_to_end(&mut found)?;
+        stamp(block, number);
+        let length = read_up_to(file, &mut buffer)?;
+        let found = &buffer[..length];
         let broken = match found.len() {
             length if length == block.len() && found == block => continue,
             0 => &mut integrity.lost,
@@ -242,4 +258,18 @@ fn account(file: &mut File, mut block: Vec<u8>, blocks: u64) -> io::Result<Integ
     }
     integrity.foreign = u64::from(file.read(&mut [0])? > 0);
     Ok(integrity)
+}
+
+/// Fills a buffer from where the file stands, and says how much of it before the file's end.
+fn read_up_to(file: &mut File, buffer: &mut [u8]) -> io::Result<usize> {
+    let mut filled = 0;
+    while filled < buffer.len() {
+        match file.read(&mut buffer[filled..]) {
+            Ok(0) => break,
+            Ok(read) => filled += read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(filled)
 }
