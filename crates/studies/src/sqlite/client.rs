@@ -101,7 +101,7 @@ impl Client {
         let more = (share * log_bytes / request_bytes.max(1) as f64) as u64;
         let (until, mut made) = (Instant::now() + FILLING_MAX, 1);
         while made <= more && Instant::now() < until {
-            self.answer()?;
+            self.answer_with(Part::Changes)?;
             made += 1;
         }
         Ok(made)
@@ -109,6 +109,10 @@ impl Client {
 
     /// Answers one request.
     pub(crate) fn answer(&mut self) -> Result<(), StudyError> {
+        self.answer_with(Part::Whole)
+    }
+
+    fn answer_with(&mut self, part: Part) -> Result<(), StudyError> {
         let Self { work, mode, kept, answered } = self;
         let mut own = None;
         let connection = match kept {
@@ -118,9 +122,9 @@ impl Client {
         let first = answered.wrapping_mul(WRITES);
         *answered += 1;
         let outcome = if mode.one_transaction {
-            in_transaction(connection, work, first)
+            in_transaction(connection, work, first, part)
         } else {
-            request(connection, work, first)
+            request(connection, work, first, part)
         };
         outcome.map_err(Failed::told)?;
         own.map_or(Ok(()), Connection::close).map_err(|(_, e)| refused(ANSWERING, &e))
@@ -160,18 +164,32 @@ impl From<rusqlite::Error> for Failed {
     }
 }
 
-fn in_transaction(connection: &mut Connection, work: &Work, first: u64) -> Result<(), Failed> {
+/// What of a request is done.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Part {
+    Whole,
+    /// Of the study's own statements those alone that change the database: all that a write-ahead
+    /// log has of them.
+    Changes,
+}
+
+fn in_transaction(
+    connection: &mut Connection,
+    work: &Work,
+    first: u64,
+    part: Part,
+) -> Result<(), Failed> {
     // Immediate: one that reads first and then wants to write can be refused without waiting.
     let behavior =
         if work.writes { TransactionBehavior::Immediate } else { TransactionBehavior::Deferred };
     let transaction = connection.transaction_with_behavior(behavior)?;
-    request(&transaction, work, first)?;
+    request(&transaction, work, first, part)?;
     Ok(transaction.commit()?)
 }
 
-fn request(db: &Connection, work: &Work, first: u64) -> Result<(), Failed> {
+fn request(db: &Connection, work: &Work, first: u64, part: Part) -> Result<(), Failed> {
     if work.statements.is_empty() {
-        return Ok(statements(db, work, first)?);
+        return Ok(statements(db, work, first, part)?);
     }
     work.statements.iter().try_for_each(|Statement { line, sql }| {
         own_statement(db, sql).map_err(|error| Failed { line: Some(*line), error })
@@ -184,10 +202,10 @@ fn own_statement(db: &Connection, sql: &str) -> rusqlite::Result<()> {
     read_through(&mut statement.query([])?, columns)
 }
 
-/// The statements of a request: it writes, changes and looks up messages, lists and
-/// searches them all, and removes what it wrote.
-fn statements(db: &Connection, work: &Work, first: u64) -> rusqlite::Result<()> {
-    let existing = |nth: u64| ((first + nth) * 7919 + work.author * 31) % work.rows + 1;
+/// The statements of a request: it writes and changes messages, reads, and removes what it
+/// wrote.
+fn statements(db: &Connection, work: &Work, first: u64, part: Part) -> rusqlite::Result<()> {
+    let existing = |nth| existing(work, first + nth);
     let mut insert =
         db.prepare_cached("INSERT INTO message (author, title, body) VALUES (?1, ?2, ?3)")?;
     for nth in 0..WRITES {
@@ -195,12 +213,27 @@ fn statements(db: &Connection, work: &Work, first: u64) -> rusqlite::Result<()> 
     }
     let mut update = db.prepare_cached("UPDATE message SET seen = seen + 1 WHERE id = ?1")?;
     for nth in 0..WRITES {
-        update.execute([existing(nth) as i64])?;
+        update.execute([existing(nth)])?;
     }
+    if part == Part::Whole {
+        look_up(db, work, first)?;
+    }
+    let mut delete = db.prepare_cached("DELETE FROM message WHERE author = ?1")?;
+    delete.execute([work.author as i64])?;
+    Ok(())
+}
+
+/// Which of the messages that were there at first a statement is about.
+fn existing(work: &Work, nth: u64) -> i64 {
+    ((nth * 7919 + work.author * 31) % work.rows + 1) as i64
+}
+
+/// Looks up messages, lists and searches them all.
+fn look_up(db: &Connection, work: &Work, first: u64) -> rusqlite::Result<()> {
     let mut select = db.prepare_cached("SELECT title, body, seen FROM message WHERE id = ?1")?;
     for nth in 0..WRITES {
-        select
-            .query_row([existing(nth) as i64], |row| row.get_ref(1).map(|body| body.data_type()))?;
+        let id = existing(work, first + nth);
+        select.query_row([id], |row| row.get_ref(1).map(|body| body.data_type()))?;
     }
     let mut all = db.prepare_cached("SELECT * FROM message")?;
     for _ in 0..SCANS {
@@ -210,8 +243,6 @@ fn statements(db: &Connection, work: &Work, first: u64) -> rusqlite::Result<()> 
     for _ in 0..SCANS {
         read_through(&mut like.query([RARE])?, COLUMNS)?;
     }
-    let mut delete = db.prepare_cached("DELETE FROM message WHERE author = ?1")?;
-    delete.execute([work.author as i64])?;
     Ok(())
 }
 
