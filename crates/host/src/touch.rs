@@ -25,6 +25,8 @@ const GROUP_PAGES: usize = 64;
 /// the latter in blocks: by blocks, and so many of them, there is a chance to come to it.
 const BLOCK_BYTES: usize = 2 << 20;
 const BLOCKS_MAX: usize = 64;
+/// So many are enough for a median.
+const FEW_BLOCKS: usize = 8;
 /// What may be had without pushing anything out is not to be used up.
 const SHARE_OF_MEMORY: u64 = 16;
 /// Where each page takes long, fewer tell as much.
@@ -71,10 +73,11 @@ fn huge_pages() -> io::Result<HugePages> {
     let pages = BLOCK_BYTES / rustix::param::page_size();
     let first_ns = touch(&memory, bytes, pages, write);
     memory.advise(Advice::LinuxDontNeed)?;
-    let again_ns = median(touch(&memory, bytes, pages, write));
+    let few_bytes = bytes.min(FEW_BLOCKS * BLOCK_BYTES);
+    let again_ns = median(touch(&memory, few_bytes, pages, write));
     let of_last = |ns: &[f64]| ns.iter().rev().take(2).copied().fold(f64::INFINITY, f64::min);
     // The touches themselves miss the processor's caches.
-    let touched_ns = median(touch(&memory, bytes, pages, write));
+    let touched_ns = median(touch(&memory, few_bytes, pages, write));
     Ok(HugePages {
         first_more_ns: (of_last(&first_ns) - again_ns).max(0.0),
         clear_ns: (again_ns - touched_ns).max(0.0),

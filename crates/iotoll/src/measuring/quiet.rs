@@ -26,8 +26,9 @@ impl Quiet {
     /// when that has taken too long.
     pub(crate) fn wait(&mut self, devices: &DeviceReader) {
         let began = Instant::now();
+        let mut apart = Duration::ZERO;
         let mut look = || {
-            thread::sleep(APART);
+            thread::sleep(std::mem::replace(&mut apart, APART));
             devices.read().ok().map(|counters| (counters, began.elapsed()))
         };
         self.wait_by(&mut look);
