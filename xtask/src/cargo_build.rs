@@ -67,6 +67,11 @@ pub(crate) fn command(subcommand: &str) -> Command {
     if has_fuzzing_engine() {
         command.args(["--features", "iotoll-fuzz/engine"]);
     }
+    if std::env::var_os("CI").is_some() {
+        // What is built once has no use for what makes the next build faster, and a panic says its
+        // line without what a backtrace needs.
+        command.env("CARGO_INCREMENTAL", "0").env("CARGO_PROFILE_DEV_DEBUG", "false");
+    }
     if let Some(clippy) = clippy() {
         // As `cargo clippy` does it. A lint that is denied is reported with the others.
         command.env("RUSTC_WORKSPACE_WRAPPER", clippy);
