@@ -200,12 +200,14 @@ fn looking_until_it_is_narrow_keeps_the_promise() {
     println!("The same where it is looked at until it is narrow, and at which look that was");
     for server in SERVERS {
         let (mut held, mut ended) = ([0; 3], [0; LOOKS as usize]);
+        let truths = [0.5, 0.9, 0.99].map(|q| 1e6 * State::quantile(server, q));
         for seed in 0..RUNS / 2 {
             let mut state = State::new(server, seed);
-            let all: Vec<f64> = (0..MOST).map(|_| 1e6 * state.next()).collect();
+            let mut seen = Vec::new();
             for look in 0..LOOKS {
-                let seen = look_after(MOST as u64, look) as usize;
-                let parts = cut(&all[..seen]);
+                let requests = look_after(MOST as u64, look) as usize;
+                seen.resize_with(requests, || 1e6 * state.next());
+                let parts = cut(&seen);
                 let found = [0.5, 0.9, 0.99]
                     .map(|q| percentile_interval(&slices(&parts), q, 0.05 * LOOK_SHARE));
                 let is_narrow = |i: &PercentileInterval| i.high - i.low < 0.1 * (i.high + i.low);
@@ -213,10 +215,9 @@ fn looking_until_it_is_narrow_keeps_the_promise() {
                     continue;
                 }
                 ended[look as usize] += 1;
-                for (at, q) in [0.5, 0.9, 0.99].into_iter().enumerate() {
-                    let truth = 1e6 * State::quantile(server, q);
-                    held[at] +=
-                        2 * u64::from(found[at].is_none_or(|i| i.low <= truth && truth <= i.high));
+                for ((held, found), truth) in held.iter_mut().zip(found).zip(truths) {
+                    let holds = |i: PercentileInterval| i.low <= truth && truth <= i.high;
+                    *held += 2 * u64::from(found.is_none_or(holds));
                 }
                 break;
             }
