@@ -8,6 +8,7 @@ mod recorder;
 mod run;
 mod version;
 
+use std::num::NonZeroU32;
 use std::time::Duration;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -35,6 +36,11 @@ pub(crate) fn one_of<T: Clone + Send + Sync + 'static>(
         let found = values.iter().find(|(name, _)| *name == given);
         found.map(|(_, value)| value.clone()).ok_or("there is no such value")
     })
+}
+
+/// Reads a number of rounds.
+pub(crate) fn parse_rounds(text: &str) -> Result<NonZeroU32, String> {
+    text.parse().map_err(|_| "a run has a whole number of rounds, at least 1".to_owned())
 }
 
 /// Reads an age: `30d`, `12h`, `2weeks`.

@@ -8,7 +8,7 @@ use clap::{Args, ValueHint};
 use model::plan::{Draft, Plan, StudyPlan, find_study, parse_budget};
 use model::study::{ParamValue, parse_threshold};
 
-use crate::cli::{KeptArgs, RunArgs, ShownArgs, heading};
+use crate::cli::{KeptArgs, RunArgs, ShownArgs, heading, parse_rounds};
 use crate::exit::Exit;
 use crate::measuring::{Comparison, default_places};
 
@@ -59,7 +59,8 @@ pub(crate) struct BenchArgs {
     budget: Option<Duration>,
 
     /// Stop after N rounds even if undecided
-    #[arg(long, value_name = "N", help_heading = heading::PRECISION)]
+    #[arg(long, value_name = "N", value_parser = parse_rounds)]
+    #[arg(help_heading = heading::PRECISION)]
     rounds: Option<NonZeroU32>,
 
     /// Set the seed of the random order

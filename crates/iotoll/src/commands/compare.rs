@@ -17,7 +17,7 @@ use model::plan_file;
 use model::study::{ParamKind, StudyDescription, parse_error_rate, parse_threshold};
 use units::{Limit, quoted};
 
-use crate::cli::{Offered, RunArgs, heading};
+use crate::cli::{Offered, RunArgs, heading, parse_rounds};
 use crate::exit::{self, Exit, UsageError};
 use crate::measuring::{
     Comparison, Consent, Request, clients, default_places, launched, mine, named_places,
@@ -149,7 +149,8 @@ pub(crate) struct CompareArgs {
     /// Stop after N rounds even if undecided
     ///
     /// A round measures every combination once, or twice where there are two.
-    #[arg(long, alias = "blocks", value_name = "N", help_heading = heading::PRECISION)]
+    #[arg(long, alias = "blocks", value_name = "N", value_parser = parse_rounds)]
+    #[arg(help_heading = heading::PRECISION)]
     rounds: Option<NonZeroU32>,
 
     /// Set the seed of the random order

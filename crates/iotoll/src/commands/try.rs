@@ -10,7 +10,7 @@ use model::plan::parse_budget;
 use model::study::parse_threshold;
 use units::parse_size;
 
-use crate::cli::{MECHANISMS, Wanted, heading, one_of};
+use crate::cli::{MECHANISMS, Wanted, heading, one_of, parse_rounds};
 use crate::exit::Exit;
 use crate::trying;
 
@@ -110,7 +110,8 @@ pub(crate) struct TryArgs {
     pub(crate) budget: Option<Duration>,
 
     /// Stop after N rounds even if undecided
-    #[arg(long, value_name = "N", help_heading = heading::PRECISION)]
+    #[arg(long, value_name = "N", value_parser = parse_rounds)]
+    #[arg(help_heading = heading::PRECISION)]
     pub(crate) rounds: Option<NonZeroU32>,
 
     /// Ignore smaller differences [default: 5%]

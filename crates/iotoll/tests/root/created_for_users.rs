@@ -4,11 +4,12 @@ use crate::common;
 use crate::created::{BRIEF, Machine, result};
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::PathBuf;
 use std::process::Output;
 
-use common::{copy_program, entries, skip, stderr, stdout};
+use common::{assert_fails, copy_program, entries, skip, stderr, stdout};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -34,10 +35,14 @@ impl Nobody {
         self.place.path().join("work")
     }
 
-    fn run(&self, args: &[&str]) -> Output {
+    fn output(&self, args: &[&str]) -> Output {
         let mut command = std::process::Command::new(self.place.path().join("iotoll"));
         command.args(args).env_clear().current_dir(self.work()).uid(Self::ID).gid(Self::ID);
-        let output = command.output().unwrap();
+        command.output().unwrap()
+    }
+
+    fn run(&self, args: &[&str]) -> Output {
+        let output = self.output(args);
         assert!(output.status.success(), "{args:?}: {}", stderr(&output));
         assert_eq!(entries(&self.work()), Vec::<PathBuf>::new());
         output
@@ -87,4 +92,25 @@ fn another_user_gets_what_needs_no_root_and_the_reasons_for_the_rest() {
         assert!(result["arms"][0]["slices"].as_u64() > Some(0), "{}", result["arms"][0]);
     }
     machine.assert_unmade();
+}
+
+/// What only its owner may replace is refused before anything is measured.
+#[test]
+fn a_file_of_another_user_is_replaced_unless_its_folder_is_sticky() {
+    let Some(_machine) = Machine::new("a_file_of_another_user_is_replaced") else { return };
+    let nobody = Nobody::new();
+    let shared = tempfile::tempdir_in("/dev/shm").unwrap();
+    let file = shared.path().join("places.json");
+    fs::write(&file, "root's").unwrap();
+    let allow = |path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    allow(file.as_path(), 0o666);
+
+    allow(shared.path(), 0o1777);
+    let args = ["places", "--json", file.to_str().unwrap()];
+    let why = "it belongs to another user, and only that user may replace it";
+    assert_fails(&nobody.output(&args), 2, &[why]);
+    assert_eq!(fs::read_to_string(&file).unwrap(), "root's");
+    allow(shared.path(), 0o777);
+    nobody.run(&args);
+    assert_ne!(fs::read_to_string(&file).unwrap(), "root's");
 }
