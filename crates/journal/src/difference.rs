@@ -122,6 +122,17 @@ mod tests {
         assert_eq!(round_trip(&before, &[2; PAGE_BYTES]), None);
     }
 
+    /// It would be read as a whole page.
+    #[test]
+    fn no_difference_is_as_long_as_a_page() {
+        let before = [1; PAGE_BYTES];
+        for (changed, long) in [(4091, Some(4095)), (4092, None)] {
+            let mut after = before;
+            after[..changed].fill(2);
+            assert_eq!(round_trip(&before, &after), long, "{changed} bytes changed");
+        }
+    }
+
     #[test]
     fn what_is_no_difference_is_refused() {
         let page = &mut [0; PAGE_BYTES];
