@@ -396,6 +396,10 @@ mod tests {
         assert_eq!(call(raw_call(libc::SYS_mmap, [0, 4096, 3, 0x22, u64::MAX, 0], 1)), None);
         let map = call(raw_call(libc::SYS_mmap, [0, 4096, 1, 2, 3, 8192], 1)).unwrap();
         assert_eq!((map.fd, map.flags, map.offset), (3, 1 | 2 << 32, 8192));
+        let clone = call(raw_call(libc::SYS_ioctl, [3, FICLONE, 9, 0, 0, 0], 0)).unwrap();
+        assert_eq!((clone.op, clone.fd, clone.other), (Op::Ioctl, 3, 9));
+        let other = call(raw_call(libc::SYS_ioctl, [3, FICLONE + 1, 9, 0, 0, 0], 0)).unwrap();
+        assert_eq!((other.fd, other.other), (3, NO_FD));
     }
 
     #[test]

@@ -50,6 +50,19 @@ fn failures_within_their_own_bound_leave_the_p99_to_the_others() {
     assert!(not_held(&step(0, 100, Duration::ZERO), &all).is_some());
 }
 
+#[test]
+fn a_client_that_runs_out_of_descriptors_or_ports_may_be_why() {
+    let is_client = |kind| {
+        let mut meter = Meter::new(0, Sampled::Connection);
+        meter.errors.add(kind, String::new);
+        client_may_be_why(&step_of(meter, RATE, Duration::from_secs(1)), &BOUNDS)
+    };
+    assert!(!is_client(ErrorKind::ClientTimo));
+    for kind in [ErrorKind::FdUnavail, ErrorKind::FtabFull, ErrorKind::AddrUnavail] {
+        assert!(is_client(kind), "{kind:?}");
+    }
+}
+
 /// Loses two of a hundred connections at any rate, and is slow beyond one.
 struct Lossy {
     limit: f64,
