@@ -116,7 +116,8 @@ impl File for fs::File {
             };
             let end = match seek(self, SeekFrom::Hole(start)) {
                 Ok(end) if parts.len() + 1 < PARTS_MAX => end,
-                _ => bytes,
+                Ok(_) | Err(Errno::INVAL | Errno::OPNOTSUPP) => bytes,
+                Err(error) => return Err(error.into()),
             };
             parts.push(start..end);
             from = end;

@@ -131,7 +131,7 @@ impl<F: File> Segment<F> {
     fn open(files: &impl Files<File = F>, name: String) -> Result<Self, Error> {
         let file = files.open(&name, Writing::Buffered).map_err(Error::io("opening", &name))?;
         let bytes = file.bytes().map_err(Error::io("getting the file size", &name))?;
-        let written = file.written().map_err(Error::io("finding what was written of", &name))?;
+        let written = file.written().map_err(Error::io("looking for what was written", &name))?;
         Ok(Self { name, file, bytes, written })
     }
 
