@@ -123,16 +123,18 @@ struct Segment<F> {
     name: String,
     file: F,
     bytes: u64,
-    /// The parts of it to which anything was written, before it was read.
-    written: Vec<Range<u64>>,
 }
 
 impl<F: File> Segment<F> {
     fn open(files: &impl Files<File = F>, name: String) -> Result<Self, Error> {
         let file = files.open(&name, Writing::Buffered).map_err(Error::io("opening", &name))?;
         let bytes = file.bytes().map_err(Error::io("getting the file size", &name))?;
-        let written = file.written().map_err(Error::io("looking for what was written", &name))?;
-        Ok(Self { name, file, bytes, written })
+        Ok(Self { name, file, bytes })
+    }
+
+    /// The parts of it to which anything was written. What was read may count as written.
+    fn written(&self) -> Result<Vec<Range<u64>>, Error> {
+        self.file.written().map_err(Error::io("looking for what was written", &self.name))
     }
 
     fn header(&self, number: u64, planted: Planted) -> Result<Option<SegmentHeader>, Error> {
@@ -192,9 +194,10 @@ impl<D: Files, R: FnMut(PageVersion<'_>) -> Result<(), &'static str>> Scan<'_, D
 
     fn segment(&mut self, found: &SegmentFile) -> Result<(), Error> {
         let segment = &Segment::open(self.files, found.name.clone())?;
+        let written = segment.written()?;
         self.window.clear();
         let Some(header) = found.header else {
-            return self.look_behind(segment, 0, u64::from(BLOCK_BYTES_MIN));
+            return self.look_behind(segment, &written, 0, u64::from(BLOCK_BYTES_MIN));
         };
         if header.first > self.expected {
             return Err(self.missing(found, header.first));
@@ -211,7 +214,7 @@ impl<D: Files, R: FnMut(PageVersion<'_>) -> Result<(), &'static str>> Scan<'_, D
             offset += bytes.next_multiple_of(block);
             self.expected = self.expected.checked_add(1).ok_or(Error::Full)?;
         }
-        self.look_behind(segment, offset, block)
+        self.look_behind(segment, &written, offset, block)
     }
 
     /// Replays the expected transaction and says how long it is, if that is what stands at
@@ -259,6 +262,7 @@ impl<D: Files, R: FnMut(PageVersion<'_>) -> Result<(), &'static str>> Scan<'_, D
     fn look_behind(
         &mut self,
         segment: &Segment<D::File>,
+        written: &[Range<u64>],
         mut offset: u64,
         block: u64,
     ) -> Result<(), Error> {
@@ -267,9 +271,9 @@ impl<D: Files, R: FnMut(PageVersion<'_>) -> Result<(), &'static str>> Scan<'_, D
         }
         let damaged_at = offset;
         let mut looks = LOOKS_MAX * segment.bytes;
-        for written in &segment.written {
-            offset += written.start.saturating_sub(offset) / block * block;
-            while offset < written.end {
+        for part in written {
+            offset += part.start.saturating_sub(offset) / block * block;
+            while offset < part.end {
                 let Some(header) = segment.get(&mut self.window, offset, HEADER_BYTES)? else {
                     return Ok(());
                 };

@@ -48,10 +48,11 @@ impl SliceFiles {
     pub(super) fn put(&mut self, base: &Arc<Base>, journal_bytes: u64) -> io::Result<()> {
         let (name, contents) = &base.journal;
         let journal = self.create(name, Writing::Buffered)?;
-        journal.write_at(contents, 0)?;
-        if journal_bytes > contents.len() as u64 {
-            let rest = vec![0; journal_bytes as usize - contents.len()];
-            journal.write_at(&rest, contents.len() as u64)?;
+        let mut contents = contents.clone();
+        contents.resize(contents.len().max(journal_bytes as usize), 0);
+        journal.write_at(&contents, 0)?;
+        if journal_bytes > 0 {
+            // It is used again within the clock, and is on the device by then.
             journal.sync()?;
         }
         // Opening the store syncs all else that is there before the clock starts.
