@@ -68,8 +68,8 @@ pub(crate) fn command(subcommand: &str) -> Command {
         command.args(["--features", "iotoll-fuzz/engine"]);
     }
     if std::env::var_os("CI").is_some() {
-        // What is built once has no use for what makes the next build faster, and a panic says its
-        // line without what a backtrace needs.
+        // There is no next build that incremental files would speed up, and a panic names its line
+        // without debug information.
         command.env("CARGO_INCREMENTAL", "0").env("CARGO_PROFILE_DEV_DEBUG", "false");
     }
     if let Some(clippy) = clippy() {

@@ -25,7 +25,7 @@ const GROUP_PAGES: usize = 64;
 /// the latter in blocks: by blocks, and so many of them, there is a chance to come to it.
 const BLOCK_BYTES: usize = 2 << 20;
 const BLOCKS_MAX: usize = 64;
-/// So many are enough for a median.
+/// Enough blocks for a median.
 const FEW_BLOCKS: usize = 8;
 /// What may be had without pushing anything out is not to be used up.
 const SHARE_OF_MEMORY: u64 = 16;

@@ -110,7 +110,7 @@ impl File for fs::File {
                 Ok(start) => start,
                 // All the rest is space, or was cut off just now.
                 Err(Errno::NXIO) => break,
-                // What knows of no such space has to be read.
+                // A file system that cannot tell: all of it has to be read.
                 Err(Errno::INVAL | Errno::OPNOTSUPP) => from,
                 Err(error) => return Err(error.into()),
             };

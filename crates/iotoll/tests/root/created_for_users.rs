@@ -94,7 +94,7 @@ fn another_user_gets_what_needs_no_root_and_the_reasons_for_the_rest() {
     machine.assert_unmade();
 }
 
-/// What only its owner may replace is refused before anything is measured.
+/// A file that only its owner may replace is refused before anything is measured.
 #[test]
 fn a_file_of_another_user_is_replaced_unless_its_folder_is_sticky() {
     let Some(_machine) = Machine::new("a_file_of_another_user_is_replaced") else { return };

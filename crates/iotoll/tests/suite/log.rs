@@ -15,7 +15,7 @@ use serde_json::Value;
 /// What is asked of the runs here is there after a few blocks; a machine that is busy needs
 /// longer for these.
 const QUICK: [&str; 2] = ["--blocks=3", "--budget=60s"];
-/// So many that writers get into each other's way in one of them: of 15, they did in none once.
+/// Enough rounds for writers to get into each other's way in one of them; 15 were too few once.
 const CAUGHT: [&str; 2] = ["--blocks=30", "--budget=60s"];
 
 /// Runs the study on a place, and gives the result beside what was said.

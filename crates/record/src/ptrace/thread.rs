@@ -116,7 +116,7 @@ impl Memory {
     }
 }
 
-/// What the kernel has counted of a thread so far.
+/// The kernel's counters of a thread.
 pub(super) struct Counts {
     /// For how long it was on a processor, and waited for one.
     ran_ns: u64,
@@ -129,7 +129,7 @@ pub(super) struct Counts {
 }
 
 impl Counts {
-    /// What cannot be read is 0.
+    /// Reads them; a counter that cannot be read is 0.
     pub(super) fn of(process: u32, thread: u32) -> Self {
         let read = |name| {
             fs::read_to_string(format!("/proc/{process}/task/{thread}/{name}")).unwrap_or_default()

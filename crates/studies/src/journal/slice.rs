@@ -81,7 +81,7 @@ impl Arm {
         Ok(self.base.clone())
     }
 
-    /// What so many transactions put.
+    /// The items of that many transactions.
     fn items(&mut self, transactions: u64) -> Rc<Items> {
         let kept = self.items.take().filter(|items| items.transactions() as u64 == transactions);
         let first = self.config.loaded();

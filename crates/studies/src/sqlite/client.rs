@@ -164,7 +164,7 @@ impl From<rusqlite::Error> for Failed {
     }
 }
 
-/// What of a request is done.
+/// Which statements of a request are run.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Part {
     Whole,
