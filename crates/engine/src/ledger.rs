@@ -1,7 +1,7 @@
 //! What a run has written so far, and whether the next slice still fits the limit.
 //!
-//! A slice is counted at what the devices behind its place wrote from its beginning to
-//! when it was put away: by then all that it left is synced. So what the file system adds
+//! A slice is counted at what the devices behind its place wrote from its beginning to its end,
+//! when all that it left is synced, and while that is put away. So what the file system adds
 //! counts, its journal above all. Other programs write meanwhile, and the devices do not
 //! count them apart. So a slice counts for no more than its workload may write, and a little
 //! for each sync and each name that it changed, which is the file system's part. Beyond that
@@ -66,6 +66,11 @@ pub(crate) struct Entry {
     pub(crate) most: Footprint,
 }
 
+/// What a file system writes for so many files, syncs and changes of names, at the most.
+fn system_bytes(files: u64, changes: u64) -> u64 {
+    files.saturating_add(changes).saturating_mul(SYSTEM_BYTES)
+}
+
 impl Ledger {
     /// For places, of which each wears or not, and so many arms.
     pub(crate) fn new(limit_bytes: u64, wears: &[bool], arms: usize) -> Self {
@@ -97,8 +102,7 @@ impl Ledger {
     /// can be read, and how often it synced or changed a name.
     pub(crate) fn count(&mut self, entry: &Entry, device_bytes: Option<u64>, changes: u64) {
         let Footprint { written_bytes, files, .. } = entry.most;
-        let system_bytes = files.saturating_add(changes).saturating_mul(SYSTEM_BYTES);
-        let own_max_bytes = written_bytes.saturating_add(system_bytes);
+        let own_max_bytes = written_bytes.saturating_add(system_bytes(files, changes));
         let bytes = device_bytes.map_or(written_bytes, |bytes| bytes.min(own_max_bytes));
         let account = &mut self.places[entry.place];
         account.written_bytes = account.written_bytes.saturating_add(bytes);
@@ -106,6 +110,14 @@ impl Ledger {
         let seen = self.seen[entry.arm].get_or_insert_default();
         seen.per_operation = seen.per_operation.max(each);
         seen.per_slice = seen.per_slice.max(bytes);
+    }
+
+    /// Counts what the devices behind a place wrote, where they can be read, while so many files
+    /// and folders of earlier slices were put away.
+    pub(crate) fn count_removal(&mut self, place: usize, device_bytes: Option<u64>, files: u64) {
+        let bytes = device_bytes.unwrap_or(0).min(system_bytes(files, 0));
+        let account = &mut self.places[place];
+        account.written_bytes = account.written_bytes.saturating_add(bytes);
     }
 
     fn wearing_bytes(&self) -> u64 {
@@ -168,6 +180,15 @@ mod tests {
         let mut ledger = Ledger::new(10_000_000, &[true], 1);
         ledger.count(&entry(0, 10, 700), Some(120_000), 10);
         assert_eq!(ledger.writes().places[0].written_bytes, 120_000);
+    }
+
+    #[test]
+    fn putting_files_away_counts_for_what_a_file_system_may_write_for_it() {
+        let mut ledger = Ledger::new(1_000_000, &[true], 1);
+        ledger.count_removal(0, Some(100_000), 2);
+        ledger.count_removal(0, Some(3_000_000_000), 2);
+        ledger.count_removal(0, None, 2);
+        assert_eq!(ledger.writes().places[0].written_bytes, 100_000 + 2 * 65_536);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Runs slices on this machine, in real places.
 
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::rc::Rc;
 use std::sync::atomic::Ordering;
 use std::thread;
@@ -16,6 +16,7 @@ use model::slice::Slice;
 use model::spent::DeviceTraffic;
 use process::StopFlag;
 use process::worker::Clients;
+use rustix::fs::fstatvfs;
 
 use crate::error::{Doing, StudyError};
 use crate::ledger::{Entry, Ledger};
@@ -24,7 +25,7 @@ use crate::run_limits::{GENTLE_SLICE_BYTES, RunLimits};
 use crate::runner::SliceRunner;
 use crate::slice_meter::{Devices, SliceMeter};
 use crate::slice_process::{Folders, SliceProcesses, is_one_process};
-use crate::study::{Operations, RunsIn, SliceFolders, Workload};
+use crate::study::{Footprint, Operations, RunsIn, SliceFolders, Workload};
 use crate::{floor, place_floor};
 
 /// Who rests looks so often whether the run was interrupted.
@@ -32,6 +33,11 @@ const REST_MAX: Duration = Duration::from_millis(50);
 
 /// How often an arm's folder is created: for each stretch.
 pub(crate) const KEPT_FOLDERS: u64 = stats::STRETCHES as u64;
+
+/// So many slices' files may be there at once, which cost less when they are put away together …
+const LEFT_SLICES_MAX: u64 = 8;
+/// … but no more than so many bytes, beyond the last slice's.
+const LEFT_BYTES_MAX: u64 = 8 << 20;
 
 /// A place as slices use it.
 pub trait PlaceHandle {
@@ -41,8 +47,12 @@ pub trait PlaceHandle {
     /// An arm's own folder: empty when it is made, and kept until the run ends.
     fn kept_folder(&mut self, arm: usize) -> std::io::Result<OwnedFd>;
 
-    /// Does away with the slice's folder, if there is one, and waits, within reason, until the devices
-    /// have nothing more to do for it.
+    /// The slice is over. Its folder is done away with when the place is settled next, and other
+    /// slices may have theirs before.
+    fn leave(&mut self);
+
+    /// Does away with what was left, if there is anything, and waits, within reason, until the
+    /// devices have nothing more to do for it.
     fn settle(&mut self) -> std::io::Result<()>;
 
     /// Whether what is written there wears anything: all but memory does.
@@ -63,6 +73,8 @@ pub struct LocalRunner<'a> {
     places: Vec<Box<dyn PlaceHandle + 'a>>,
     arms: Vec<LocalArm>,
     ledger: Ledger,
+    /// At each place.
+    left: Vec<Left>,
     gentle: bool,
     /// What touching a page again took before the run.
     touch_again_ns: Option<f64>,
@@ -78,6 +90,17 @@ struct LocalArm {
     kept: Option<OwnedFd>,
     /// No slice has used it.
     kept_is_new: bool,
+}
+
+/// What slices that are over have left at a place, at the most.
+#[derive(Clone, Copy)]
+struct Left {
+    slices: u64,
+    footprint: Footprint,
+}
+
+impl Left {
+    const NOTHING: Self = Self { slices: 0, footprint: Footprint::NOTHING };
 }
 
 impl<'a> LocalRunner<'a> {
@@ -109,6 +132,7 @@ impl<'a> LocalRunner<'a> {
             processes: None,
             stop,
             ledger: ledger(write_limit_bytes, &places, arms.len()),
+            left: vec![Left::NOTHING; places.len()],
             gentle,
             touch_again_ns: None,
             first_touch_ns: None,
@@ -146,18 +170,16 @@ impl<'a> LocalRunner<'a> {
         Entry { arm, place: *place, operations, most }
     }
 
-    fn device_written_bytes(&mut self, place: usize) -> Option<u64> {
-        Some(self.places[place].device_bytes()?.written_bytes)
+    /// Puts away what slices left.
+    fn settle(&mut self) -> Result<(), StudyError> {
+        settle(&mut self.left, &mut self.places, &mut self.ledger)
     }
 
-    /// A slice, and what became of its files.
-    fn settled_slice(&mut self, arm: usize, operations: u64) -> Result<Slice, StudyError> {
-        let outcome = self.timed_slice(arm, operations);
-        // Whatever became of the slice, its own files go.
-        let settled = self.places[self.arms[arm].place].settle();
-        let slice = outcome?;
-        settled.doing("putting the slice's files away")?;
-        Ok(slice)
+    /// Whether what slices left is to be put away before the next one runs.
+    fn is_due(&self) -> bool {
+        let slices: u64 = self.left.iter().map(|left| left.slices).sum();
+        let bytes: u64 = self.left.iter().map(|left| left.footprint.space_bytes).sum();
+        slices >= LEFT_SLICES_MAX || bytes >= LEFT_BYTES_MAX
     }
 
     /// Lets neighbours have the machine for a while.
@@ -174,11 +196,16 @@ impl<'a> LocalRunner<'a> {
         let place = &mut self.places[place];
         let folder = place.fresh_folder()?;
         let floor = place_floor::measure(&self.meter.clock, folder.as_fd());
+        place.leave();
         place.settle()?;
         floor
     }
 
-    fn timed_slice(&mut self, number: usize, operations: u64) -> Result<Slice, StudyError> {
+    /// A slice. Where it has a process of its own it is prepared while what earlier ones left is
+    /// put away.
+    fn timed_slice(&mut self, entry: &Entry) -> Result<Slice, StudyError> {
+        let Entry { arm: number, operations, .. } = *entry;
+        let mut is_due = self.is_due();
         let kind = self.kind_of(number);
         self.start_process(kind)?;
         let LocalArm { place, workload, kept, kept_is_new } = &mut self.arms[number];
@@ -192,16 +219,24 @@ impl<'a> LocalRunner<'a> {
         let Some(kept) = kept else { unreachable!("made above") };
         let fresh = place.fresh_folder().doing("making a folder for a slice")?;
         let (fresh, kept) = (fresh.as_fd(), kept.as_fd());
+        if !has_room_twice(fresh, &entry.most) {
+            settle(&mut self.left, places, &mut self.ledger)?;
+            is_due = false;
+        }
         if kind != RunsIn::ThisProcess
             && let Some(processes) = &mut self.processes
         {
             let folders = Folders { fresh, kept, kept_is_new };
-            return processes.slice(kind, (number, operations), &folders, &self.stop);
+            let asked = (number, operations);
+            return processes.slice(kind, asked, &folders, &self.stop, || {
+                if is_due { settle(&mut self.left, places, &mut self.ledger) } else { Ok(()) }
+            });
         }
         let folders = SliceFolders::alone(fresh, kept, kept_is_new);
         let count = places.len();
         let mut read = |place: usize| places[place].device_bytes();
-        let mut devices = Devices { at, places: count, read: &mut read };
+        let may_start = &mut || Ok(());
+        let mut devices = Devices { at, places: count, read: &mut read, may_start };
         self.meter.slice(&mut **workload, operations, folders, &mut devices)
     }
 
@@ -227,6 +262,40 @@ impl<'a> LocalRunner<'a> {
         }
         processes.start(kind, self.meter.clock.tell())
     }
+}
+
+/// Puts away what slices left at each place, and counts what that wrote. A place that cannot be
+/// settled does not keep the others from it.
+fn settle(
+    left: &mut [Left],
+    places: &mut [Box<dyn PlaceHandle + '_>],
+    ledger: &mut Ledger,
+) -> Result<(), StudyError> {
+    let mut settled = Ok(());
+    for (number, (place, left)) in places.iter_mut().zip(left).enumerate() {
+        let Left { slices, footprint } = std::mem::replace(left, Left::NOTHING);
+        if slices > 0 {
+            let before = written_bytes(&mut **place);
+            settled = settled.and(place.settle().doing("putting away what slices left"));
+            let written = written_bytes(&mut **place).zip(before);
+            let written = written.map(|(after, before)| after.saturating_sub(before));
+            ledger.count_removal(number, written, footprint.files.saturating_add(slices));
+        }
+    }
+    settled
+}
+
+fn written_bytes(place: &mut dyn PlaceHandle) -> Option<u64> {
+    Some(place.device_bytes()?.written_bytes)
+}
+
+/// Whether a slice's files would fit there twice.
+fn has_room_twice(folder: BorrowedFd<'_>, most: &Footprint) -> bool {
+    let Ok(free) = fstatvfs(folder) else { return false };
+    // Where inodes are not counted, there are none.
+    let inodes = if free.f_files == 0 { u64::MAX } else { free.f_favail };
+    let bytes = free.f_bavail.saturating_mul(free.f_frsize);
+    bytes / 2 >= most.space_bytes && inodes / 2 >= most.files
 }
 
 /// A workload's operations, or fewer, so that a slice writes little.
@@ -291,6 +360,8 @@ impl SliceRunner for LocalRunner<'_> {
     }
 
     fn begin_stretch(&mut self) {
+        // A place that cannot be used any more is an error of the next slice there.
+        let _ = self.settle();
         let stays = |arm: &LocalArm| arm.workload.runs_in() == RunsIn::OneFolder;
         for (number, arm) in self.arms.iter_mut().enumerate() {
             if stays(arm) && arm.kept.is_some() {
@@ -313,6 +384,7 @@ impl SliceRunner for LocalRunner<'_> {
     }
 
     fn end(&mut self) {
+        let _ = self.settle();
         if let Some(processes) = &mut self.processes {
             processes.end();
         }
@@ -324,19 +396,28 @@ impl SliceRunner for LocalRunner<'_> {
             return Err(StudyError::Enough(why));
         }
         let began = Instant::now();
-        let before = self.device_written_bytes(entry.place);
-        let mut slice = self.settled_slice(arm, operations);
+        let before = written_bytes(&mut *self.places[entry.place]);
+        let mut slice = self.timed_slice(&entry);
+        self.places[entry.place].leave();
+        let left = &mut self.left[entry.place];
+        *left = Left { slices: left.slices + 1, footprint: left.footprint.and(entry.most) };
         if let Ok(Slice { surroundings: Surroundings { memory: Some(memory), .. }, .. }) =
             &mut slice
         {
             memory.first_touch_ns = self.first_touch_ns;
         }
-        let after = self.device_written_bytes(entry.place);
-        let written = after.zip(before).map(|(after, before)| after.saturating_sub(before));
         let changes = slice
             .as_ref()
             .map_or(0, |slice| slice.spent.sync_calls.saturating_add(slice.spent.name_changes));
+        let after = written_bytes(&mut *self.places[entry.place]);
+        let written = after.zip(before).map(|(after, before)| after.saturating_sub(before));
         self.ledger.count(&entry, written, changes);
+        // Whatever became of the slice, its own files go: at once, where none follows or it is
+        // not prepared beside.
+        if slice.is_err() || self.gentle || self.processes.is_none() {
+            let settled = self.settle();
+            slice = slice.and_then(|slice| settled.map(|()| slice));
+        }
         if self.gentle {
             let on_device = self.places[entry.place].wears();
             let syncs = slice.as_ref().map_or(0, |slice| slice.spent.sync_calls);

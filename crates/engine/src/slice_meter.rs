@@ -1,5 +1,6 @@
 //! Times one slice after another in the process that it is in, with probes around each.
 
+use std::io;
 use std::rc::Rc;
 
 use host::clock::Clock;
@@ -13,7 +14,7 @@ use model::spent::{DeviceTraffic, Spent};
 use process::StopFlag;
 use process::worker::Clients;
 
-use crate::error::StudyError;
+use crate::error::{Doing as _, StudyError};
 use crate::slice_timer::SliceTimer;
 use crate::study::{SliceFolders, Workload};
 
@@ -23,6 +24,8 @@ pub(crate) struct Devices<'a> {
     pub(crate) places: usize,
     /// Reads the counters of a place's devices, where they can be read.
     pub(crate) read: &'a mut dyn FnMut(usize) -> Option<DeviceTraffic>,
+    /// Returns once nobody does anything more for the slice before.
+    pub(crate) may_start: &'a mut dyn FnMut() -> io::Result<()>,
 }
 
 impl Devices<'_> {
@@ -86,6 +89,7 @@ impl SliceMeter {
         let timer = &mut self.timer;
         let folders = SliceFolders { clients: self.clients.as_ref(), ..folders };
         let ready = workload.prepare(folders)?.ready(operations, timer)?;
+        (devices.may_start)().doing("waiting for the slice before to be put away")?;
 
         let cached_before = residency_of(folders, &mut self.residency_unread);
         let all_before = devices.all();
@@ -144,7 +148,7 @@ fn residency_of(folders: SliceFolders<'_>, unread: &mut Option<String>) -> Optio
     })
 }
 
-fn both(folders: SliceFolders<'_>) -> std::io::Result<Option<Residency>> {
+fn both(folders: SliceFolders<'_>) -> io::Result<Option<Residency>> {
     let (fresh, kept) = (residency(folders.fresh)?, residency(folders.kept)?);
     Ok(fresh.zip(kept).map(|(fresh, kept)| fresh.plus(kept)))
 }

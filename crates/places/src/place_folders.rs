@@ -54,6 +54,10 @@ fn aside_inodes_max(place: &PlaceFacts) -> u64 {
 pub struct PlaceFolders {
     work: WorkDir,
     slice: Option<InUse>,
+    /// Of slices that are over.
+    left: Vec<InUse>,
+    /// Those in which nothing was left.
+    empty: Vec<InUse>,
     arms: BTreeMap<usize, InUse>,
     /// What the next folder is called by.
     next: u64,
@@ -84,6 +88,8 @@ impl PlaceFolders {
         Self {
             work,
             slice: None,
+            left: Vec::new(),
+            empty: Vec::new(),
             arms: BTreeMap::new(),
             next: FIRST + RandomState::new().hash_one(()) % FIRST,
             aside: VecDeque::new(),
@@ -99,7 +105,7 @@ impl PlaceFolders {
 
     /// An empty folder for one slice.
     pub fn slice(&mut self) -> Result<&Folder, WorkDirError> {
-        let slice = match self.slice.take() {
+        let slice = match self.slice.take().or_else(|| self.empty.pop()) {
             Some(unused) => unused,
             None => self.make("slice")?,
         };
@@ -123,16 +129,20 @@ impl PlaceFolders {
         Ok(&self.arms.entry(arm).or_insert(new).folder)
     }
 
-    /// Puts aside what the slice left in its folder. One that is empty serves the next
-    /// slice, too.
+    /// The slice is over; others may have folders before this one's is put aside.
+    pub fn leave(&mut self) {
+        self.left.extend(self.slice.take());
+    }
+
+    /// Puts aside what slices left in their folders. Those that are empty serve others, too.
     pub fn put_aside(&mut self) -> Result<(), WorkDirError> {
-        let Some(slice) = self.slice.take() else { return Ok(()) };
-        let inodes = cut_all(slice.folder.fd(), slice.folder.path())?;
-        if inodes == 0 {
-            self.slice = Some(slice);
-            return Ok(());
+        while let Some(left) = self.left.pop() {
+            match cut_all(left.folder.fd(), left.folder.path())? {
+                0 => self.empty.push(left),
+                inodes => self.keep_aside(&left.name, inodes)?,
+            }
         }
-        self.keep_aside(&slice.name, inodes)
+        Ok(())
     }
 
     /// Keeps a folder, with so many inodes in it, under another name until the end.

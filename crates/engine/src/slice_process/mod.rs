@@ -89,20 +89,27 @@ impl SliceProcesses {
         Ok(())
     }
 
-    /// Has a slice run where such slices do. A process that cannot be used any more is ended.
+    /// Has a slice run where such slices do, and does `meanwhile` while it is prepared. A process
+    /// that cannot be used any more is ended.
     pub(crate) fn slice(
         &mut self,
         kind: RunsIn,
         (arm, operations): (usize, u64),
         folders: &Folders<'_>,
         stop: &StopFlag,
+        meanwhile: impl FnOnce() -> Result<(), StudyError>,
     ) -> Result<Slice, StudyError> {
         let not_running = || StudyError::Worker("no process runs slices".to_owned());
         let slot = slot(kind).ok_or_else(not_running)?;
         let process = self.running[slot].as_mut().ok_or_else(not_running)?;
         let request = ToProcess::Slice { arm, operations, kept_is_new: folders.kept_is_new };
-        let answer = process
-            .send(&request, &[folders.fresh, folders.kept])
+        let sent = process.send(&request, &[folders.fresh, folders.kept]);
+        if let Err(error) = meanwhile() {
+            self.running[slot] = None;
+            return Err(error);
+        }
+        let answer = sent
+            .and_then(|()| process.send(&ToProcess::Start, &[]))
             .and_then(|()| process.receive::<FromProcess>(stop));
         let FromProcess { slice, unread, left_behind } = match answer {
             Ok(answer) => answer,

@@ -385,6 +385,9 @@ impl PlaceHandle for FolderPlace {
         Ok(File::open(&kept)?.into())
     }
 
+    /// It is settled before the next slice: there is no process of slices here.
+    fn leave(&mut self) {}
+
     fn settle(&mut self) -> io::Result<()> {
         match fs::remove_dir_all(&self.slice) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),

@@ -39,6 +39,10 @@ impl PlaceHandle for FolderHandle<'_> {
         self.folders.arm(arm).map_err(as_io).and_then(opened)
     }
 
+    fn leave(&mut self) {
+        self.folders.leave();
+    }
+
     fn settle(&mut self) -> io::Result<()> {
         self.folders.put_aside().map_err(as_io)?;
         // The folder's own change commits the journal, so that the next slice

@@ -63,6 +63,7 @@ fn what_a_slice_leaves_is_cut_and_put_aside_until_the_working_folder_goes() {
     fs::write(arm.path().join("kept"), "kept").unwrap();
     for _ in 0..2 {
         slice(&mut folders, 2);
+        folders.leave();
         folders.put_aside().unwrap();
     }
     let work = folders.work().path().to_owned();
@@ -87,11 +88,28 @@ fn a_folder_that_stayed_empty_serves_the_next_slice() {
     let place = tempfile::tempdir().unwrap();
     let mut folders = folders(&facts(place.path()));
     let first = folders.slice().unwrap().path().to_owned();
+    folders.leave();
     folders.put_aside().unwrap();
     assert_eq!(folders.slice().unwrap().path(), first);
     slice(&mut folders, 1);
+    folders.leave();
     folders.put_aside().unwrap();
     assert_ne!(folders.slice().unwrap().path(), first);
+}
+
+#[test]
+fn a_slice_has_its_folder_before_what_the_last_one_left_is_put_aside() {
+    let place = tempfile::tempdir().unwrap();
+    let mut folders = folders(&facts(place.path()));
+    slice(&mut folders, 1);
+    folders.leave();
+    slice(&mut folders, 2);
+    folders.put_aside().unwrap();
+    let work = folders.work().path().to_owned();
+    assert_eq!(numbered_in(&work), ["aside-slice-0", "lock", "slice-1"]);
+    let names = names_in(&work);
+    assert_eq!(fs::metadata(work.join(&names[0]).join("file-0")).unwrap().len(), 0);
+    assert!(fs::metadata(work.join(&names[2]).join("file-1")).unwrap().len() > 0);
 }
 
 #[test]
@@ -102,6 +120,7 @@ fn beyond_its_bound_the_oldest_goes() {
     let mut folders = folders(&facts);
     for _ in 0..4 {
         slice(&mut folders, 4);
+        folders.leave();
         folders.put_aside().unwrap();
     }
     // Each is a folder and four files.
@@ -152,6 +171,7 @@ fn a_later_slice_makes_files_as_the_first_did() {
         let mut times = slice(&mut folders, FILES);
         times.sort();
         medians.push(times[times.len() / 2]);
+        folders.leave();
         folders.put_aside().unwrap();
         assert_eq!(within - free_inodes(), slices * (FILES + 1), "none was given back");
         sleep(Duration::from_millis(1100));
@@ -177,6 +197,7 @@ fn without_a_journal_slices_are_spread_over_groups_and_with_one_they_are_not() {
             let slice = folders.slice().unwrap().path().join("file");
             File::create(&slice).unwrap();
             groups.insert((fs::metadata(&slice).unwrap().ino() - 1) / (inodes / 8));
+            folders.leave();
             folders.put_aside().unwrap();
         }
         assert_eq!(groups.len() >= 4, is_spread, "{options}: {groups:?}");

@@ -40,7 +40,7 @@ pub(super) struct Digest {
 impl Digest {
     pub(super) fn add(&mut self, (key, value): (&[u8], &[u8])) {
         self.items += 1;
-        self.sum = self.sum.wrapping_add(xxh3_64_with_seed(value, xxh3_64(key)));
+        self.sum = self.sum.wrapping_add(xxh3_64_with_seed(value, seed(key)));
     }
 
     /// With the items of all these transactions.
@@ -50,6 +50,11 @@ impl Digest {
         all.for_each(|item| self.add(item));
         self
     }
+}
+
+/// Of keys as long as ours, another one for each.
+fn seed(key: &[u8]) -> u64 {
+    key.try_into().map_or_else(|_| xxh3_64(key), u64::from_be_bytes)
 }
 
 impl Base {

@@ -31,7 +31,7 @@ pub(super) struct RecoveryCheck {
     pub(super) recovery_ns: f64,
 }
 
-/// Recovers a store from its files, without writing to them, and looks at each transaction.
+/// Recovers a store from its files, without writing to them, and looks at each item.
 pub(super) fn account(
     files: &SliceFiles,
     expected: &Expected<'_>,
@@ -50,19 +50,24 @@ pub(super) fn account(
         }
     };
     let mut integrity = Integrity { records, ..Integrity::default() };
-    for number in 0..transactions {
-        let Some(broken) = state_of(&snapshot, expected.items, number).field(&mut integrity) else {
+    if !is_as_expected(&snapshot, expected) {
+        tell_apart(&snapshot, expected, &mut integrity);
+    }
+    let recovered = snapshot.recovered();
+    Ok(RecoveryCheck { integrity, recovered, recovery_ns: recovering.ns() })
+}
+
+/// Says what is wrong with a store that holds anything else than what is expected.
+fn tell_apart(snapshot: &Snapshot, expected: &Expected<'_>, integrity: &mut Integrity) {
+    for number in 0..expected.items.transactions() {
+        let Some(broken) = state_of(snapshot, expected.items, number).field(integrity) else {
             continue;
         };
         *broken += 1;
         let example = format!("transaction {number} is not as it was committed");
         integrity.example.get_or_insert(example);
     }
-    if integrity.is_intact() {
-        integrity.foreign = u64::from(!holds_nothing_else(&snapshot, expected));
-    }
-    let recovered = snapshot.recovered();
-    Ok(RecoveryCheck { integrity, recovered, recovery_ns: recovering.ns() })
+    integrity.foreign = u64::from(integrity.is_intact());
 }
 
 /// What became of a transaction.
@@ -103,8 +108,8 @@ pub(super) fn state_of(snapshot: &Snapshot, items: &Items, transaction: usize) -
     }
 }
 
-/// Whether what was loaded is there as well, and no other item.
-fn holds_nothing_else(snapshot: &Snapshot, expected: &Expected<'_>) -> bool {
+/// Whether all that was loaded and committed is there, and no other item.
+fn is_as_expected(snapshot: &Snapshot, expected: &Expected<'_>) -> bool {
     let mut found = Digest::default();
     snapshot.iter().for_each(|item| found.add(item));
     let last = expected.last + expected.items.transactions() as u64;

@@ -135,6 +135,9 @@ impl PlaceHandle for BenchPlace<'_> {
         folder.fd().try_clone_to_owned()
     }
 
+    /// It is settled before the next slice: there is no process of slices here.
+    fn leave(&mut self) {}
+
     fn settle(&mut self) -> std::io::Result<()> {
         self.work.remove_subdir(SLICE).map_err(std::io::Error::other)
     }

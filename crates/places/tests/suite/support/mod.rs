@@ -214,6 +214,7 @@ pub fn run_task() {
                 let slice = folders.slice().unwrap().path().to_owned();
                 fs::write(slice.join("file"), [7; 10_000]).unwrap();
                 if !is_last {
+                    folders.leave();
                     folders.put_aside().unwrap();
                 }
             }
