@@ -35,9 +35,11 @@ const REST_MAX: Duration = Duration::from_millis(50);
 pub(crate) const KEPT_FOLDERS: u64 = stats::STRETCHES as u64;
 
 /// So many slices' files may be there at once, which cost less when they are put away together …
-const LEFT_SLICES_MAX: u64 = 8;
+const LEFT_SLICES_MAX: usize = 16;
 /// … but no more than so many bytes, beyond the last slice's.
-const LEFT_BYTES_MAX: u64 = 8 << 20;
+const LEFT_BYTES_MAX: u64 = 32 << 20;
+/// Settling a disk takes so long, however little was put away.
+const SETTLING: Duration = Duration::from_micros(700);
 
 /// A place as slices use it.
 pub trait PlaceHandle {
@@ -51,8 +53,10 @@ pub trait PlaceHandle {
     /// slices may have theirs before.
     fn leave(&mut self);
 
-    /// Does away with what was left, if there is anything, and waits, within reason, until the
-    /// devices have nothing more to do for it.
+    /// Does away with what one slice left, if any did.
+    fn put_away(&mut self) -> std::io::Result<()>;
+
+    /// Waits, within reason, until the devices have nothing more to do for what was put away.
     fn settle(&mut self) -> std::io::Result<()>;
 
     /// Whether what is written there wears anything: all but memory does.
@@ -90,18 +94,12 @@ struct LocalArm {
     kept: Option<OwnedFd>,
     /// No slice has used it.
     kept_is_new: bool,
+    /// How long its last slice was prepared in a process for slices.
+    preparing: Duration,
 }
 
-/// What slices that are over have left at a place, at the most.
-#[derive(Clone, Copy)]
-struct Left {
-    slices: u64,
-    footprint: Footprint,
-}
-
-impl Left {
-    const NOTHING: Self = Self { slices: 0, footprint: Footprint::NOTHING };
-}
+/// What slices that are over have left at a place, each at the most.
+type Left = Vec<Footprint>;
 
 impl<'a> LocalRunner<'a> {
     /// A runner for arms, each with its workload, with the usual manners; `began` is when
@@ -121,6 +119,7 @@ impl<'a> LocalRunner<'a> {
                 workload,
                 kept: None,
                 kept_is_new: true,
+                preparing: Duration::ZERO,
             })
             .collect();
         let RunLimits { write_limit_bytes, gentle } = RunLimits::default();
@@ -132,7 +131,7 @@ impl<'a> LocalRunner<'a> {
             processes: None,
             stop,
             ledger: ledger(write_limit_bytes, &places, arms.len()),
-            left: vec![Left::NOTHING; places.len()],
+            left: vec![Left::new(); places.len()],
             gentle,
             touch_again_ns: None,
             first_touch_ns: None,
@@ -172,14 +171,7 @@ impl<'a> LocalRunner<'a> {
 
     /// Puts away what slices left.
     fn settle(&mut self) -> Result<(), StudyError> {
-        settle(&mut self.left, &mut self.places, &mut self.ledger)
-    }
-
-    /// Whether what slices left is to be put away before the next one runs.
-    fn is_due(&self) -> bool {
-        let slices: u64 = self.left.iter().map(|left| left.slices).sum();
-        let bytes: u64 = self.left.iter().map(|left| left.footprint.space_bytes).sum();
-        slices >= LEFT_SLICES_MAX || bytes >= LEFT_BYTES_MAX
+        settle(&mut self.left, &mut self.places, &mut self.ledger, None)
     }
 
     /// Lets neighbours have the machine for a while.
@@ -197,6 +189,7 @@ impl<'a> LocalRunner<'a> {
         let folder = place.fresh_folder()?;
         let floor = place_floor::measure(&self.meter.clock, folder.as_fd());
         place.leave();
+        place.put_away()?;
         place.settle()?;
         floor
     }
@@ -205,10 +198,9 @@ impl<'a> LocalRunner<'a> {
     /// put away.
     fn timed_slice(&mut self, entry: &Entry) -> Result<Slice, StudyError> {
         let Entry { arm: number, operations, .. } = *entry;
-        let mut is_due = self.is_due();
         let kind = self.kind_of(number);
         self.start_process(kind)?;
-        let LocalArm { place, workload, kept, kept_is_new } = &mut self.arms[number];
+        let LocalArm { place, workload, kept, kept_is_new, preparing } = &mut self.arms[number];
         let (at, places) = (*place, &mut self.places);
         let place = &mut places[at];
         if kept.is_none() {
@@ -219,18 +211,19 @@ impl<'a> LocalRunner<'a> {
         let Some(kept) = kept else { unreachable!("made above") };
         let fresh = place.fresh_folder().doing("making a folder for a slice")?;
         let (fresh, kept) = (fresh.as_fd(), kept.as_fd());
+        let (left, ledger) = (&mut self.left, &mut self.ledger);
         if !has_room_twice(fresh, &entry.most) {
-            settle(&mut self.left, places, &mut self.ledger)?;
-            is_due = false;
+            settle(left, places, ledger, None)?;
         }
         if kind != RunsIn::ThisProcess
             && let Some(processes) = &mut self.processes
         {
             let folders = Folders { fresh, kept, kept_is_new };
             let asked = (number, operations);
-            return processes.slice(kind, asked, &folders, &self.stop, || {
-                if is_due { settle(&mut self.left, places, &mut self.ledger) } else { Ok(()) }
-            });
+            let meanwhile = || settle_beside(left, places, ledger, *preparing);
+            let (slice, took) = processes.slice(kind, asked, &folders, &self.stop, meanwhile)?;
+            *preparing = took;
+            return Ok(slice);
         }
         let folders = SliceFolders::alone(fresh, kept, kept_is_new);
         let count = places.len();
@@ -264,23 +257,49 @@ impl<'a> LocalRunner<'a> {
     }
 }
 
-/// Puts away what slices left at each place, and counts what that wrote. A place that cannot be
-/// settled does not keep the others from it.
+/// Puts away what slices left while another one is prepared, which takes so long: as much of it as
+/// goes into that time, or all where there is much.
+fn settle_beside(
+    left: &mut [Left],
+    places: &mut [Box<dyn PlaceHandle + '_>],
+    ledger: &mut Ledger,
+    preparing: Duration,
+) -> Result<(), StudyError> {
+    let is_due = left.iter().map(Vec::len).sum::<usize>() >= LEFT_SLICES_MAX
+        || left.iter().flatten().map(|left| left.space_bytes).sum::<u64>() >= LEFT_BYTES_MAX;
+    match preparing.checked_sub(SETTLING) {
+        _ if is_due => settle(left, places, ledger, None),
+        None => Ok(()),
+        Some(time) => settle(left, places, ledger, Some(Instant::now() + time)),
+    }
+}
+
+/// Puts away what slices left at each place, until then where that is given, and counts what that
+/// wrote. A place that cannot be settled does not keep the others from it.
 fn settle(
     left: &mut [Left],
     places: &mut [Box<dyn PlaceHandle + '_>],
     ledger: &mut Ledger,
+    until: Option<Instant>,
 ) -> Result<(), StudyError> {
+    let is_over = || until.is_some_and(|until| Instant::now() >= until);
     let mut settled = Ok(());
     for (number, (place, left)) in places.iter_mut().zip(left).enumerate() {
-        let Left { slices, footprint } = std::mem::replace(left, Left::NOTHING);
-        if slices > 0 {
-            let before = written_bytes(&mut **place);
-            settled = settled.and(place.settle().doing("putting away what slices left"));
-            let written = written_bytes(&mut **place).zip(before);
-            let written = written.map(|(after, before)| after.saturating_sub(before));
-            ledger.count_removal(number, written, footprint.files.saturating_add(slices));
+        if left.is_empty() || is_over() {
+            continue;
         }
+        let before = written_bytes(&mut **place);
+        let mut files = 0_u64;
+        while !is_over()
+            && let Some(slice) = left.pop()
+        {
+            settled = settled.and(place.put_away().doing("putting away what a slice left"));
+            files = files.saturating_add(slice.files).saturating_add(1);
+        }
+        settled = settled.and(place.settle().doing("settling what slices left"));
+        let written = written_bytes(&mut **place).zip(before);
+        let written = written.map(|(after, before)| after.saturating_sub(before));
+        ledger.count_removal(number, written, files);
     }
     settled
 }
@@ -399,8 +418,7 @@ impl SliceRunner for LocalRunner<'_> {
         let before = written_bytes(&mut *self.places[entry.place]);
         let mut slice = self.timed_slice(&entry);
         self.places[entry.place].leave();
-        let left = &mut self.left[entry.place];
-        *left = Left { slices: left.slices + 1, footprint: left.footprint.and(entry.most) };
+        self.left[entry.place].push(entry.most);
         if let Ok(Slice { surroundings: Surroundings { memory: Some(memory), .. }, .. }) =
             &mut slice
         {
@@ -414,7 +432,7 @@ impl SliceRunner for LocalRunner<'_> {
         self.ledger.count(&entry, written, changes);
         // Whatever became of the slice, its own files go: at once, where none follows or it is
         // not prepared beside.
-        if slice.is_err() || self.gentle || self.processes.is_none() {
+        if slice.is_err() || self.gentle || self.kind_of(arm) == RunsIn::ThisProcess {
             let settled = self.settle();
             slice = slice.and_then(|slice| settled.map(|()| slice));
         }

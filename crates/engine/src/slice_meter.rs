@@ -2,6 +2,7 @@
 
 use std::io;
 use std::rc::Rc;
+use std::time::Duration;
 
 use host::clock::Clock;
 use host::page_cache::residency;
@@ -60,6 +61,8 @@ pub(crate) struct SliceMeter {
     /// Why the page cache cannot be asked, once that is known.
     residency_unread: Option<String>,
     pub(crate) clients: Option<Rc<dyn Clients>>,
+    /// How long the last slice was prepared.
+    pub(crate) preparing: Duration,
 }
 
 impl SliceMeter {
@@ -70,6 +73,7 @@ impl SliceMeter {
             probes: Probes::new(&Root::real(), &[]),
             residency_unread: None,
             clients: None,
+            preparing: Duration::ZERO,
         }
     }
 
@@ -87,8 +91,10 @@ impl SliceMeter {
         devices: &mut Devices<'_>,
     ) -> Result<Slice, StudyError> {
         let timer = &mut self.timer;
+        let began = self.clock.ticks();
         let folders = SliceFolders { clients: self.clients.as_ref(), ..folders };
         let ready = workload.prepare(folders)?.ready(operations, timer)?;
+        self.preparing = self.clock.between(began, self.clock.ticks());
         (devices.may_start)().doing("waiting for the slice before to be put away")?;
 
         let cached_before = residency_of(folders, &mut self.residency_unread);

@@ -134,13 +134,12 @@ impl PlaceFolders {
         self.left.extend(self.slice.take());
     }
 
-    /// Puts aside what slices left in their folders. Those that are empty serve others, too.
+    /// Puts aside what a slice left in its folder. One that is empty serves another, too.
     pub fn put_aside(&mut self) -> Result<(), WorkDirError> {
-        while let Some(left) = self.left.pop() {
-            match cut_all(left.folder.fd(), left.folder.path())? {
-                0 => self.empty.push(left),
-                inodes => self.keep_aside(&left.name, inodes)?,
-            }
+        let Some(left) = self.left.pop() else { return Ok(()) };
+        match cut_all(left.folder.fd(), left.folder.path())? {
+            0 => self.empty.push(left),
+            inodes => self.keep_aside(&left.name, inodes)?,
         }
         Ok(())
     }

@@ -1,5 +1,7 @@
 //! What a run and the process that runs its slices send each other.
 
+use std::time::Duration;
+
 use host::clock::ClockTold;
 use model::place::PlaceFacts;
 use model::run::ArmRecord;
@@ -26,6 +28,8 @@ pub(super) enum ToProcess {
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct FromProcess {
     pub(super) slice: Result<Box<Slice>, Failure>,
+    /// How long it was prepared.
+    pub(super) preparing: Duration,
     /// What cannot be read there, each with what is not known for it.
     pub(super) unread: Vec<String>,
     /// Processes that it could not end, each in a sentence.

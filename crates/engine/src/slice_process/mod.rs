@@ -13,6 +13,7 @@ mod serve;
 use std::io;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use host::clock::ClockTold;
 use model::arm::Arm;
@@ -89,8 +90,8 @@ impl SliceProcesses {
         Ok(())
     }
 
-    /// Has a slice run where such slices do, and does `meanwhile` while it is prepared. A process
-    /// that cannot be used any more is ended.
+    /// Has a slice run where such slices do, and does `meanwhile` while it is prepared; how long
+    /// that took there comes with it. A process that cannot be used any more is ended.
     pub(crate) fn slice(
         &mut self,
         kind: RunsIn,
@@ -98,7 +99,7 @@ impl SliceProcesses {
         folders: &Folders<'_>,
         stop: &StopFlag,
         meanwhile: impl FnOnce() -> Result<(), StudyError>,
-    ) -> Result<Slice, StudyError> {
+    ) -> Result<(Slice, Duration), StudyError> {
         let not_running = || StudyError::Worker("no process runs slices".to_owned());
         let slot = slot(kind).ok_or_else(not_running)?;
         let process = self.running[slot].as_mut().ok_or_else(not_running)?;
@@ -111,7 +112,7 @@ impl SliceProcesses {
         let answer = sent
             .and_then(|()| process.send(&ToProcess::Start, &[]))
             .and_then(|()| process.receive::<FromProcess>(stop));
-        let FromProcess { slice, unread, left_behind } = match answer {
+        let FromProcess { slice, preparing, unread, left_behind } = match answer {
             Ok(answer) => answer,
             Err(error) => {
                 self.running[slot] = None;
@@ -127,7 +128,7 @@ impl SliceProcesses {
                 let why = "the process that runs slices was told to end by a signal (SIGTERM)";
                 Err(StudyError::Worker(why.to_owned()))
             }
-            slice => Ok(*slice?),
+            slice => Ok((*slice?, preparing)),
         }
     }
 }

@@ -74,6 +74,7 @@ pub fn serve(
                 drop(folders);
                 let answer = FromProcess {
                     slice: slice.map(Box::new).map_err(Into::into),
+                    preparing: slices.meter.preparing,
                     unread: slices.meter.unread().cloned().collect(),
                     left_behind: take_left_behind(),
                 };

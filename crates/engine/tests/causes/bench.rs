@@ -389,6 +389,10 @@ impl PlaceHandle for FolderPlace {
     fn leave(&mut self) {}
 
     fn settle(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn put_away(&mut self) -> io::Result<()> {
         match fs::remove_dir_all(&self.slice) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
             removed => removed,

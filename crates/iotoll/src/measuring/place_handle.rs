@@ -43,8 +43,11 @@ impl PlaceHandle for FolderHandle<'_> {
         self.folders.leave();
     }
 
+    fn put_away(&mut self) -> io::Result<()> {
+        self.folders.put_aside().map_err(as_io)
+    }
+
     fn settle(&mut self) -> io::Result<()> {
-        self.folders.put_aside().map_err(as_io)?;
         // The folder's own change commits the journal, so that the next slice
         // does not pay for what putting this one aside came to.
         rustix::fs::fsync(self.folders.work().fd())?;

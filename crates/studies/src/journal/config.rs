@@ -22,6 +22,8 @@ const CHANGES_MAX: u64 = 2 * PER_TRANSACTION + 16;
 const CELL_BYTES: u64 = 6;
 /// An entry of the map in `data`.
 const ENTRY_BYTES: u64 = 12;
+/// No segment is shorter.
+const SEGMENT_BYTES_MIN: u64 = 256 << 10;
 /// Small pages beside those of the tree: heads, the first of the map's.
 const FEW_PAGES: u64 = 32;
 
@@ -71,10 +73,24 @@ impl Config {
         if self.start == Start::Loaded { self.transactions } else { 0 }
     }
 
+    /// The options of a slice's store. Of a segment's space, what the slice cannot come to is not
+    /// made ready: in memory that takes longer than all else before the clock starts.
+    pub(super) fn options_for(&self, operations: u64) -> Options {
+        let Options { block_bytes, segment_bytes, .. } = self.options;
+        let slice = operations.saturating_mul(self.commit_bytes()) + u64::from(block_bytes);
+        let segment_bytes = segment_bytes.min(slice.max(SEGMENT_BYTES_MIN));
+        Options { segment_bytes, ..self.options }
+    }
+
+    /// What a transaction takes in the journal at the most.
+    fn commit_bytes(&self) -> u64 {
+        CHANGES_MAX * CHANGE_BYTES + u64::from(self.options.block_bytes)
+    }
+
     /// What a slice comes to at the most.
     pub(super) fn footprint(&self, operations: u64) -> Footprint {
-        let Options { block_bytes, segment_bytes, space, .. } = self.options;
-        let commit = CHANGES_MAX * CHANGE_BYTES + u64::from(block_bytes);
+        let Options { block_bytes, segment_bytes, space, .. } = self.options_for(operations);
+        let commit = self.commit_bytes();
         let journal = operations.saturating_mul(commit);
         let at_once = journal.min(self.checkpoint_bytes.saturating_add(commit));
         let data = self.data_bytes(self.loaded() + operations);

@@ -104,6 +104,7 @@ impl Prepared for PreparedJournal<'_> {
         let slice = arm.slices;
         arm.slices += 1;
         let config = &arm.config;
+        let options = config.options_for(operations);
         let clock = timer.clock().clone();
         let device = config.model.map(|model| Rc::new(Device::new(model, clock)));
         let opened = folder.try_clone().doing("keeping the folder open")?;
@@ -111,11 +112,11 @@ impl Prepared for PreparedJournal<'_> {
             SliceFiles::new(opened, device.clone()).doing("opening the store's folder")?;
         if let Some(base) = &base {
             // A segment that is used again is as long as any.
-            let recycles = config.options.space == Space::Recycled;
-            let journal_bytes = if recycles { config.options.segment_bytes } else { 0 };
+            let recycles = options.space == Space::Recycled;
+            let journal_bytes = if recycles { options.segment_bytes } else { 0 };
             files.put(base, journal_bytes).doing("putting a loaded store there")?;
         }
-        let store = Store::open(files.clone(), &config.options).map_err(failed)?;
+        let store = Store::open(files.clone(), &options).map_err(failed)?;
         Ok(Box::new(Waiting { config, base, slice, store, files, device, items, folder }))
     }
 }
