@@ -37,7 +37,7 @@ pub(crate) const KEPT_FOLDERS: u64 = stats::STRETCHES as u64;
 /// So many slices' files may be there at once, which cost less when they are put away together …
 const LEFT_SLICES_MAX: usize = 16;
 /// … but no more than so many bytes, beyond the last slice's.
-const LEFT_BYTES_MAX: u64 = 32 << 20;
+const LEFT_BYTES_MAX: u64 = 64 << 20;
 /// Settling a disk takes so long, however little was put away.
 const SETTLING: Duration = Duration::from_micros(700);
 

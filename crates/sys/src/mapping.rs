@@ -102,15 +102,6 @@ impl Mapping {
         unsafe { AtomicU32::from_ptr(self.place(at, 4).cast()) }
     }
 
-    /// Whether it has these bytes there, as they are at some time during the call.
-    pub fn holds(&self, at: usize, bytes: &[u8]) -> bool {
-        // SAFETY: they are within the mapping, and memcmp(3) reads whatever is there.
-        let order = unsafe {
-            libc::memcmp(self.place(at, bytes.len()).cast(), bytes.as_ptr().cast(), bytes.len())
-        };
-        order == 0
-    }
-
     /// Lends bytes as they are.
     ///
     /// # Safety
@@ -181,7 +172,6 @@ mod tests {
         assert_eq!((byte(64), byte(72)), (1, 0));
         let read = Mapping::of_file(&file, 0, page_size(), MapFlags::SHARED).unwrap();
         assert_eq!(read.resident().unwrap(), [true]);
-        assert!(read.holds(66, &[3, 4, 5]) && !read.holds(66, &[3, 4, 6]));
         read.unmap().unwrap();
     }
 
