@@ -1,6 +1,6 @@
 //! Runs slices on this machine, in real places.
 
-use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd as _, OwnedFd};
 use std::rc::Rc;
 use std::sync::atomic::Ordering;
 use std::thread;
@@ -16,7 +16,6 @@ use model::slice::Slice;
 use model::spent::DeviceTraffic;
 use process::StopFlag;
 use process::worker::Clients;
-use rustix::fs::fstatvfs;
 
 use crate::error::{Doing, StudyError};
 use crate::ledger::{Entry, Ledger};
@@ -34,10 +33,8 @@ const REST_MAX: Duration = Duration::from_millis(50);
 /// How often an arm's folder is created: for each stretch.
 pub(crate) const KEPT_FOLDERS: u64 = stats::STRETCHES as u64;
 
-/// So many slices' files may be there at once, which cost less when they are put away together …
+/// So many slices may have left files at a place: putting them away together costs less.
 const LEFT_SLICES_MAX: usize = 16;
-/// … but no more than so many bytes, beyond the last slice's.
-const LEFT_BYTES_MAX: u64 = 64 << 20;
 /// Settling a disk takes so long, however little was put away.
 const SETTLING: Duration = Duration::from_micros(700);
 
@@ -52,6 +49,9 @@ pub trait PlaceHandle {
     /// The slice is over. Its folder is done away with when the place is settled next, and other
     /// slices may have theirs before.
     fn leave(&mut self);
+
+    /// Whether slices may have left so much there when another one is prepared.
+    fn may_leave(&self, left: &Footprint) -> bool;
 
     /// Does away with what one slice left, if any did.
     fn put_away(&mut self) -> std::io::Result<()>;
@@ -198,6 +198,9 @@ impl<'a> LocalRunner<'a> {
     /// put away.
     fn timed_slice(&mut self, entry: &Entry) -> Result<Slice, StudyError> {
         let Entry { arm: number, operations, .. } = *entry;
+        if !may_leave(&self.left, &self.places, 1) {
+            self.settle()?;
+        }
         let kind = self.kind_of(number);
         self.start_process(kind)?;
         let LocalArm { place, workload, kept, kept_is_new, preparing } = &mut self.arms[number];
@@ -212,9 +215,6 @@ impl<'a> LocalRunner<'a> {
         let fresh = place.fresh_folder().doing("making a folder for a slice")?;
         let (fresh, kept) = (fresh.as_fd(), kept.as_fd());
         let (left, ledger) = (&mut self.left, &mut self.ledger);
-        if !has_room_twice(fresh, &entry.most) {
-            settle(left, places, ledger, None)?;
-        }
         if kind != RunsIn::ThisProcess
             && let Some(processes) = &mut self.processes
         {
@@ -265,13 +265,20 @@ fn settle_beside(
     ledger: &mut Ledger,
     preparing: Duration,
 ) -> Result<(), StudyError> {
-    let is_due = left.iter().map(Vec::len).sum::<usize>() >= LEFT_SLICES_MAX
-        || left.iter().flatten().map(|left| left.space_bytes).sum::<u64>() >= LEFT_BYTES_MAX;
+    let is_due = left.iter().any(|left| left.len() >= LEFT_SLICES_MAX);
     match preparing.checked_sub(SETTLING) {
-        _ if is_due => settle(left, places, ledger, None),
+        _ if is_due || !may_leave(left, places, 2) => settle(left, places, ledger, None),
         None => Ok(()),
         Some(time) => settle(left, places, ledger, Some(Instant::now() + time)),
     }
+}
+
+/// Whether so many times what slices left may be at each place.
+fn may_leave(left: &[Left], places: &[Box<dyn PlaceHandle + '_>], times: usize) -> bool {
+    left.iter().zip(places).all(|(left, place)| {
+        let all = left.iter().copied().fold(Footprint::NOTHING, Footprint::and);
+        place.may_leave(&(1..times).fold(all, |sum, _| sum.and(all)))
+    })
 }
 
 /// Puts away what slices left at each place, until then where that is given, and counts what that
@@ -306,15 +313,6 @@ fn settle(
 
 fn written_bytes(place: &mut dyn PlaceHandle) -> Option<u64> {
     Some(place.device_bytes()?.written_bytes)
-}
-
-/// Whether a slice's files would fit there twice.
-fn has_room_twice(folder: BorrowedFd<'_>, most: &Footprint) -> bool {
-    let Ok(free) = fstatvfs(folder) else { return false };
-    // Where inodes are not counted, there are none.
-    let inodes = if free.f_files == 0 { u64::MAX } else { free.f_favail };
-    let bytes = free.f_bavail.saturating_mul(free.f_frsize);
-    bytes / 2 >= most.space_bytes && inodes / 2 >= most.files
 }
 
 /// A workload's operations, or fewer, so that a slice writes little.

@@ -54,7 +54,7 @@ pub use home::created_home;
 pub use inspect::{inspect, same_file_system};
 pub use margins::Margins;
 pub use output::{Output, OutputError, Readers};
-pub use place_folders::{PlaceFolders, aside_max, spread};
+pub use place_folders::{PlaceFolders, aside_max, left_max, spread};
 pub use source::{SourceError, check_source};
 pub use space::{Asked, Need, SpaceError, check_space};
 pub use workdir::WorkDir;

@@ -29,6 +29,11 @@ const ASIDE_SPACE_SHARE: u64 = 32;
 /// … as much as a folder does.
 const ASIDE_INODE_BYTES: u64 = 4096;
 
+/// What slices left waits until there is time to put it aside: no more than this …
+const LEFT_BYTES_MAX: u64 = 64 << 20;
+/// … nor than this share of a place's free space.
+const LEFT_SPACE_SHARE: u64 = 64;
+
 /// Folders are called by numbers from somewhere above this one on. ext4 chooses a folder's group of
 /// inodes by its name: with the names of the last run, a run would find what that removed.
 const FIRST: u64 = 1_000_000;
@@ -37,6 +42,13 @@ const FIRST: u64 = 1_000_000;
 pub fn aside_max(place: &PlaceFacts) -> Need {
     let inodes = aside_inodes_max(place);
     Need { bytes: inodes * ASIDE_INODE_BYTES, files: inodes }
+}
+
+/// The most that slices may have left in a place before it is put aside; nothing where a place
+/// does not say how much is free.
+pub fn left_max(place: &PlaceFacts) -> Need {
+    let bytes = LEFT_BYTES_MAX.min(place.free_bytes / LEFT_SPACE_SHARE);
+    Need { bytes, files: aside_inodes_max(place) / ASIDE_INODES_SHARE }
 }
 
 fn aside_inodes_max(place: &PlaceFacts) -> u64 {

@@ -17,7 +17,7 @@ use engine::job::Job;
 use engine::local::{LocalRunner, PlaceHandle};
 use engine::run::{Environment, Header, run};
 use engine::run_limits::RunLimits;
-use engine::study::Study as _;
+use engine::study::{Footprint, Study as _};
 use host::disks::DeviceReader;
 use host::root::Root;
 use model::analysis::{ArmResult, Comparison};
@@ -387,6 +387,10 @@ impl PlaceHandle for FolderPlace {
 
     /// It is settled before the next slice: there is no process of slices here.
     fn leave(&mut self) {}
+
+    fn may_leave(&self, _left: &Footprint) -> bool {
+        false
+    }
 
     fn settle(&mut self) -> io::Result<()> {
         Ok(())

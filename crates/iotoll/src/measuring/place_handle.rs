@@ -5,11 +5,12 @@ use std::io;
 use std::os::fd::OwnedFd;
 
 use engine::local::PlaceHandle;
+use engine::study::Footprint;
 use host::disks::DeviceReader;
 use host::root::Root;
 use model::place::{PlaceFacts, StorageKind};
 use model::spent::DeviceTraffic;
-use places::{Folder, PlaceFolders, WorkDirError};
+use places::{Folder, Need, PlaceFolders, WorkDirError};
 
 use crate::measuring::quiet::Quiet;
 
@@ -19,6 +20,7 @@ pub(crate) struct FolderHandle<'a> {
     devices: Option<DeviceReader>,
     wears: bool,
     quiet: Quiet,
+    left_max: Need,
 }
 
 impl<'a> FolderHandle<'a> {
@@ -26,7 +28,8 @@ impl<'a> FolderHandle<'a> {
     pub(crate) fn new(folders: &'a mut PlaceFolders, facts: &PlaceFacts) -> Self {
         let devices = DeviceReader::new(&Root::real(), facts).ok();
         let wears = facts.kind != StorageKind::Memory;
-        Self { folders, devices, wears, quiet: Quiet::new() }
+        let left_max = places::left_max(facts);
+        Self { folders, devices, wears, quiet: Quiet::new(), left_max }
     }
 }
 
@@ -41,6 +44,11 @@ impl PlaceHandle for FolderHandle<'_> {
 
     fn leave(&mut self) {
         self.folders.leave();
+    }
+
+    fn may_leave(&self, left: &Footprint) -> bool {
+        let Need { bytes, files } = self.left_max;
+        left.space_bytes <= bytes && left.files <= files
     }
 
     fn put_away(&mut self) -> io::Result<()> {

@@ -91,12 +91,12 @@ pub(crate) fn check_space(places: &[PlaceFacts], needs: &[PlaceNeeds]) -> anyhow
     Ok(places::check_space(&asked.collect::<Vec<_>>(), &memory)?)
 }
 
-/// What is at a place at once, at the most: what slices and arms need, and what slices left
-/// and was put aside.
+/// What is at a place at once, at the most: what slices and arms need, what earlier slices left,
+/// and what of that was put aside.
 pub(crate) fn at_once(place: &PlaceFacts, needs: &PlaceNeeds) -> Need {
-    let aside = places::aside_max(place);
+    let (left, aside) = (places::left_max(place), places::aside_max(place));
     Need {
-        bytes: needs.space_bytes.saturating_add(aside.bytes),
-        files: needs.files.saturating_add(aside.files),
+        bytes: needs.space_bytes.saturating_add(left.bytes).saturating_add(aside.bytes),
+        files: needs.files.saturating_add(left.files).saturating_add(aside.files),
     }
 }

@@ -13,7 +13,7 @@ use std::time::Instant;
 use anyhow::{Context as _, Result, ensure};
 use engine::local::{LocalRunner, PlaceHandle};
 use engine::runner::SliceRunner as _;
-use engine::study::Workload;
+use engine::study::{Footprint, Workload};
 use model::arm::Arm;
 use model::slice::Slice;
 use model::spent::DeviceTraffic;
@@ -137,6 +137,10 @@ impl PlaceHandle for BenchPlace<'_> {
 
     /// It is settled before the next slice: there is no process of slices here.
     fn leave(&mut self) {}
+
+    fn may_leave(&self, _left: &Footprint) -> bool {
+        false
+    }
 
     fn settle(&mut self) -> std::io::Result<()> {
         Ok(())
