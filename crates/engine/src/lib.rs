@@ -21,12 +21,14 @@
 //! everything that outlives a slice: folders, their removal, the limit of written bytes (`ledger.rs`), the flag
 //! that signals raise, and the store. `Workload::runs_in` names the exceptions: studies that start programs
 //! keep one process for the whole run, and the planted slow-downs of `selftest` run in the run's own.
+//! While that process prepares a slice, the run puts away what earlier ones left (`leftovers.rs`).
 
 pub mod error;
 mod floor;
 pub mod folders;
 pub mod job;
 mod ledger;
+mod leftovers;
 pub mod local;
 pub mod measure;
 pub mod needs;

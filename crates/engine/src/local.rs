@@ -19,6 +19,7 @@ use process::worker::Clients;
 
 use crate::error::{Doing, StudyError};
 use crate::ledger::{Entry, Ledger};
+use crate::leftovers::{Leftovers, Places};
 use crate::pace::pause_after;
 use crate::run_limits::{GENTLE_SLICE_BYTES, RunLimits};
 use crate::runner::SliceRunner;
@@ -32,11 +33,6 @@ const REST_MAX: Duration = Duration::from_millis(50);
 
 /// How often an arm's folder is created: for each stretch.
 pub(crate) const KEPT_FOLDERS: u64 = stats::STRETCHES as u64;
-
-/// So many slices may have left files at a place: putting them away together costs less.
-const LEFT_SLICES_MAX: usize = 16;
-/// Settling a disk takes so long, however little was put away.
-const SETTLING: Duration = Duration::from_micros(700);
 
 /// A place as slices use it.
 pub trait PlaceHandle {
@@ -74,11 +70,10 @@ pub struct LocalRunner<'a> {
     meter: SliceMeter,
     /// Those that slices run in; none where they run in this one.
     processes: Option<SliceProcesses>,
-    places: Vec<Box<dyn PlaceHandle + 'a>>,
+    places: Places<'a>,
     arms: Vec<LocalArm>,
     ledger: Ledger,
-    /// At each place.
-    left: Vec<Left>,
+    left: Leftovers,
     gentle: bool,
     /// What touching a page again took before the run.
     touch_again_ns: Option<f64>,
@@ -97,9 +92,6 @@ struct LocalArm {
     /// How long its last slice was prepared in a process for slices.
     preparing: Duration,
 }
-
-/// What slices that are over have left at a place, each at the most.
-type Left = Vec<Footprint>;
 
 impl<'a> LocalRunner<'a> {
     /// A runner for arms, each with its workload, with the usual manners; `began` is when
@@ -131,7 +123,7 @@ impl<'a> LocalRunner<'a> {
             processes: None,
             stop,
             ledger: ledger(write_limit_bytes, &places, arms.len()),
-            left: vec![Left::new(); places.len()],
+            left: Leftovers::new(places.len()),
             gentle,
             touch_again_ns: None,
             first_touch_ns: None,
@@ -171,7 +163,7 @@ impl<'a> LocalRunner<'a> {
 
     /// Puts away what slices left.
     fn settle(&mut self) -> Result<(), StudyError> {
-        settle(&mut self.left, &mut self.places, &mut self.ledger, None)
+        self.left.settle(&mut self.places, &mut self.ledger)
     }
 
     /// Lets neighbours have the machine for a while.
@@ -198,7 +190,7 @@ impl<'a> LocalRunner<'a> {
     /// put away.
     fn timed_slice(&mut self, entry: &Entry) -> Result<Slice, StudyError> {
         let Entry { arm: number, operations, .. } = *entry;
-        if !may_leave(&self.left, &self.places, 1) {
+        if self.left.are_too_much(&self.places) {
             self.settle()?;
         }
         let kind = self.kind_of(number);
@@ -220,7 +212,7 @@ impl<'a> LocalRunner<'a> {
         {
             let folders = Folders { fresh, kept, kept_is_new };
             let asked = (number, operations);
-            let meanwhile = || settle_beside(left, places, ledger, *preparing);
+            let meanwhile = || left.settle_beside(places, ledger, *preparing);
             let (slice, took) = processes.slice(kind, asked, &folders, &self.stop, meanwhile)?;
             *preparing = took;
             return Ok(slice);
@@ -257,61 +249,8 @@ impl<'a> LocalRunner<'a> {
     }
 }
 
-/// Puts away what slices left while another one is prepared, which takes so long: as much of it as
-/// goes into that time, or all where there is much.
-fn settle_beside(
-    left: &mut [Left],
-    places: &mut [Box<dyn PlaceHandle + '_>],
-    ledger: &mut Ledger,
-    preparing: Duration,
-) -> Result<(), StudyError> {
-    let is_due = left.iter().any(|left| left.len() >= LEFT_SLICES_MAX);
-    match preparing.checked_sub(SETTLING) {
-        _ if is_due || !may_leave(left, places, 2) => settle(left, places, ledger, None),
-        None => Ok(()),
-        Some(time) => settle(left, places, ledger, Some(Instant::now() + time)),
-    }
-}
-
-/// Whether so many times what slices left may be at each place.
-fn may_leave(left: &[Left], places: &[Box<dyn PlaceHandle + '_>], times: usize) -> bool {
-    left.iter().zip(places).all(|(left, place)| {
-        let all = left.iter().copied().fold(Footprint::NOTHING, Footprint::and);
-        place.may_leave(&(1..times).fold(all, |sum, _| sum.and(all)))
-    })
-}
-
-/// Puts away what slices left at each place, until then where that is given, and counts what that
-/// wrote. A place that cannot be settled does not keep the others from it.
-fn settle(
-    left: &mut [Left],
-    places: &mut [Box<dyn PlaceHandle + '_>],
-    ledger: &mut Ledger,
-    until: Option<Instant>,
-) -> Result<(), StudyError> {
-    let is_over = || until.is_some_and(|until| Instant::now() >= until);
-    let mut settled = Ok(());
-    for (number, (place, left)) in places.iter_mut().zip(left).enumerate() {
-        if left.is_empty() || is_over() {
-            continue;
-        }
-        let before = written_bytes(&mut **place);
-        let mut files = 0_u64;
-        while !is_over()
-            && let Some(slice) = left.pop()
-        {
-            settled = settled.and(place.put_away().doing("putting away what a slice left"));
-            files = files.saturating_add(slice.files).saturating_add(1);
-        }
-        settled = settled.and(place.settle().doing("settling what slices left"));
-        let written = written_bytes(&mut **place).zip(before);
-        let written = written.map(|(after, before)| after.saturating_sub(before));
-        ledger.count_removal(number, written, files);
-    }
-    settled
-}
-
-fn written_bytes(place: &mut dyn PlaceHandle) -> Option<u64> {
+/// What the devices behind a place have written, where they can be read.
+pub(crate) fn written_bytes(place: &mut dyn PlaceHandle) -> Option<u64> {
     Some(place.device_bytes()?.written_bytes)
 }
 
@@ -416,7 +355,7 @@ impl SliceRunner for LocalRunner<'_> {
         let before = written_bytes(&mut *self.places[entry.place]);
         let mut slice = self.timed_slice(&entry);
         self.places[entry.place].leave();
-        self.left[entry.place].push(entry.most);
+        self.left.add(entry.place, entry.most);
         if let Ok(Slice { surroundings: Surroundings { memory: Some(memory), .. }, .. }) =
             &mut slice
         {

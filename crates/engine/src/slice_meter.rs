@@ -158,3 +158,123 @@ fn both(folders: SliceFolders<'_>) -> io::Result<Option<Residency>> {
     let (fresh, kept) = (residency(folders.fresh)?, residency(folders.kept)?);
     Ok(fresh.zip(kept).map(|(fresh, kept)| fresh.plus(kept)))
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use std::cell::RefCell;
+    use std::os::fd::AsFd as _;
+
+    use model::material::Material;
+    use model::slice::Outcome;
+
+    use super::*;
+    use crate::study::{Footprint, Operations, Prepared, Ran, Ready, RunsIn};
+
+    /// What was done, in order, by a workload in each of its states.
+    #[derive(Clone, Default)]
+    struct Steps(Rc<RefCell<Vec<&'static str>>>);
+
+    impl Steps {
+        fn add(&self, step: &'static str) {
+            self.0.borrow_mut().push(step);
+        }
+    }
+
+    impl Workload for Steps {
+        fn material(&self) -> Option<Material> {
+            None
+        }
+
+        fn operations(&self) -> Operations {
+            Operations::exactly(1)
+        }
+
+        fn warms_up(&self) -> bool {
+            false
+        }
+
+        fn runs_in(&self) -> RunsIn {
+            RunsIn::EachStretch
+        }
+
+        fn footprint(&self, _: u64) -> Footprint {
+            Footprint::NOTHING
+        }
+
+        fn kept_footprint(&self) -> Footprint {
+            Footprint::NOTHING
+        }
+
+        fn prepare<'a>(
+            &'a mut self,
+            _: SliceFolders<'_>,
+        ) -> Result<Box<dyn Prepared + 'a>, StudyError> {
+            self.add("prepare");
+            Ok(Box::new(self.clone()))
+        }
+    }
+
+    impl Prepared for Steps {
+        fn ready<'a>(
+            self: Box<Self>,
+            _: u64,
+            _: &SliceTimer,
+        ) -> Result<Box<dyn Ready + 'a>, StudyError>
+        where
+            Self: 'a,
+        {
+            self.add("ready");
+            Ok(self)
+        }
+    }
+
+    impl Ready for Steps {
+        fn run<'a>(self: Box<Self>, _: &mut SliceTimer) -> Result<Box<dyn Ran + 'a>, StudyError>
+        where
+            Self: 'a,
+        {
+            self.add("run");
+            Ok(self)
+        }
+    }
+
+    impl Ran for Steps {
+        fn flush(&mut self) -> Result<(), StudyError> {
+            self.add("flush");
+            Ok(())
+        }
+
+        fn finish(self: Box<Self>) -> Result<Outcome, StudyError> {
+            self.add("finish");
+            Ok(Outcome::default())
+        }
+    }
+
+    #[test]
+    fn the_clock_starts_when_a_slice_is_ready_and_nobody_works_for_the_one_before() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = std::fs::File::open(folder.path()).unwrap();
+        let folders = SliceFolders::alone(folder.as_fd(), folder.as_fd(), true);
+        let mut steps = Steps::default();
+        let (read, told) = (steps.clone(), steps.clone());
+        let mut devices = Devices {
+            at: 0,
+            places: 1,
+            read: &mut |_| {
+                read.add("devices");
+                None
+            },
+            may_start: &mut || {
+                told.add("may start");
+                Ok(())
+            },
+        };
+        let mut meter = SliceMeter::new(Clock::new(), StopFlag::default());
+        meter.slice(&mut steps, 1, folders, &mut devices).unwrap();
+        let before = ["prepare", "ready", "may start", "devices", "run", "devices"];
+        let after = ["flush", "devices", "finish"];
+        assert_eq!(*steps.0.borrow(), [&before[..], &after[..]].concat());
+    }
+}
