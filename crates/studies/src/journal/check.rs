@@ -131,18 +131,22 @@ mod tests {
     /// What is found in a store to which all of `put` was committed, each transaction from its
     /// item `from` on, where the first three transactions of [`KIND`] are expected.
     fn found(put: &Items, from: usize) -> Integrity {
-        found_beside(Digest::default(), put, from)
+        found_beside(Digest::default(), put, |transaction| put.of(transaction).skip(from).collect())
     }
 
-    /// The same where this was loaded before, as it is taken to be.
-    fn found_beside(base: Digest, put: &Items, from: usize) -> Integrity {
+    /// The same where this was loaded before, as it is taken to be, and a transaction puts these.
+    fn found_beside<'i>(
+        base: Digest,
+        put: &'i Items,
+        of: impl Fn(usize) -> Vec<(&'i [u8], &'i [u8])>,
+    ) -> Integrity {
         let folder = tempfile::tempdir().unwrap();
         let opened = std::fs::File::open(folder.path()).unwrap();
         let files = SliceFiles::new(opened.into(), None).unwrap();
         let mut store = Store::open(files.clone(), &Options::default()).unwrap();
         for number in 0..put.transactions() {
             let mut transaction = store.begin(()).unwrap();
-            for (key, value) in put.of(number).skip(from) {
+            for (key, value) in of(number) {
                 transaction.put(key, value).unwrap();
             }
             transaction.commit().unwrap();
@@ -163,7 +167,14 @@ mod tests {
         assert_eq!(found(&KIND.items(0..4), 0).foreign, 1, "there is one too many");
         let mut loaded = Digest::default();
         loaded.add((b"key", b"value"));
-        let without = found_beside(loaded, &KIND.items(0..3), 0);
+        let all = KIND.items(0..3);
+        let without = found_beside(loaded, &all, |transaction| all.of(transaction).collect());
         assert_eq!(without.foreign, 1, "an item that was loaded is not there");
+        let swapped = found_beside(Digest::default(), &all, |transaction| {
+            let (keys, mut values): (Vec<_>, Vec<_>) = all.of(transaction).unzip();
+            values.rotate_left(1);
+            keys.into_iter().zip(values).collect()
+        });
+        assert_eq!(swapped.overwritten, 3, "each value is another key's");
     }
 }
