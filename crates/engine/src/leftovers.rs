@@ -9,16 +9,13 @@ use std::time::{Duration, Instant};
 
 use crate::error::{Doing as _, StudyError};
 use crate::ledger::Ledger;
-use crate::local::{PlaceHandle, written_bytes};
+use crate::place_handle::{Places, written_bytes};
 use crate::study::Footprint;
 
 /// So many slices may have left files at a place.
 const SLICES_MAX: usize = 16;
 /// Settling a disk takes so long, however little was put away.
 const SETTLING: Duration = Duration::from_micros(700);
-
-/// The places of a run.
-pub(crate) type Places<'a> = Vec<Box<dyn PlaceHandle + 'a>>;
 
 /// What is left at each place, each slice's at the most.
 pub(crate) struct Leftovers(Vec<Vec<Footprint>>);
@@ -111,6 +108,7 @@ mod tests {
     use model::spent::DeviceTraffic;
 
     use super::*;
+    use crate::place_handle::PlaceHandle;
 
     const SLICE: Footprint = Footprint { space_bytes: 100, files: 2, written_bytes: 100 };
 

@@ -1,7 +1,7 @@
 //! From a plan to blocks, to slices, to the record of a run ([`run::run`]).
 //!
 //! Owns the traits that the rest plugs into: [`study::Study`] is what is timed,
-//! [`local::PlaceHandle`] is a place as slices use it, [`runner::SliceRunner`] is what
+//! [`place_handle::PlaceHandle`] is a place as slices use it, [`runner::SliceRunner`] is what
 //! slices run on, and [`run::Environment`] what surrounds them. What follows from
 //! the record is the crate `analysis`'s. The engine emits [`measure::Event`]s and
 //! never prints.
@@ -35,6 +35,7 @@ pub mod needs;
 mod order;
 mod pace;
 mod place_floor;
+pub mod place_handle;
 pub mod power;
 pub mod run;
 pub mod run_limits;

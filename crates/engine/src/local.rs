@@ -13,19 +13,19 @@ use model::counters::Level;
 use model::probes::Surroundings;
 use model::run::{Floor, PlaceFloor, Writes};
 use model::slice::Slice;
-use model::spent::DeviceTraffic;
 use process::StopFlag;
 use process::worker::Clients;
 
 use crate::error::{Doing, StudyError};
 use crate::ledger::{Entry, Ledger};
-use crate::leftovers::{Leftovers, Places};
+use crate::leftovers::Leftovers;
 use crate::pace::pause_after;
+use crate::place_handle::{PlaceHandle, Places, written_bytes};
 use crate::run_limits::{GENTLE_SLICE_BYTES, RunLimits};
 use crate::runner::SliceRunner;
 use crate::slice_meter::{Devices, SliceMeter};
 use crate::slice_process::{Folders, SliceProcesses, is_one_process};
-use crate::study::{Footprint, Operations, RunsIn, SliceFolders, Workload};
+use crate::study::{Operations, RunsIn, SliceFolders, Workload};
 use crate::{floor, place_floor};
 
 /// Who rests looks so often whether the run was interrupted.
@@ -33,34 +33,6 @@ const REST_MAX: Duration = Duration::from_millis(50);
 
 /// How often an arm's folder is created: for each stretch.
 pub(crate) const KEPT_FOLDERS: u64 = stats::STRETCHES as u64;
-
-/// A place as slices use it.
-pub trait PlaceHandle {
-    /// A fresh and empty folder for one slice.
-    fn fresh_folder(&mut self) -> std::io::Result<OwnedFd>;
-
-    /// An arm's own folder: empty when it is made, and kept until the run ends.
-    fn kept_folder(&mut self, arm: usize) -> std::io::Result<OwnedFd>;
-
-    /// The slice is over. Its folder is done away with when the place is settled next, and other
-    /// slices may have theirs before.
-    fn leave(&mut self);
-
-    /// Whether slices may have left so much there when another one is prepared.
-    fn may_leave(&self, left: &Footprint) -> bool;
-
-    /// Does away with what one slice left, if any did.
-    fn put_away(&mut self) -> std::io::Result<()>;
-
-    /// Waits, within reason, until the devices have nothing more to do for what was put away.
-    fn settle(&mut self) -> std::io::Result<()>;
-
-    /// Whether what is written there wears anything: all but memory does.
-    fn wears(&self) -> bool;
-
-    /// The counters of the devices behind the place, where they can be read.
-    fn device_bytes(&mut self) -> Option<DeviceTraffic>;
-}
 
 /// Runs slices on this machine.
 pub struct LocalRunner<'a> {
@@ -247,11 +219,6 @@ impl<'a> LocalRunner<'a> {
         }
         processes.start(kind, self.meter.clock.tell())
     }
-}
-
-/// What the devices behind a place have written, where they can be read.
-pub(crate) fn written_bytes(place: &mut dyn PlaceHandle) -> Option<u64> {
-    Some(place.device_bytes()?.written_bytes)
 }
 
 /// A workload's operations, or fewer, so that a slice writes little.

@@ -14,7 +14,8 @@ use std::time::{Duration, Instant};
 
 use analysis::analyse;
 use engine::job::Job;
-use engine::local::{LocalRunner, PlaceHandle};
+use engine::local::LocalRunner;
+use engine::place_handle::PlaceHandle;
 use engine::run::{Environment, Header, run};
 use engine::run_limits::RunLimits;
 use engine::study::{Footprint, Study as _};

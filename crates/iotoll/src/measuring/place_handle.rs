@@ -4,7 +4,7 @@ use std::error::Error;
 use std::io;
 use std::os::fd::OwnedFd;
 
-use engine::local::PlaceHandle;
+use engine::place_handle::PlaceHandle;
 use engine::study::Footprint;
 use host::disks::DeviceReader;
 use host::root::Root;

@@ -6,7 +6,8 @@ use std::rc::Rc;
 use std::time::{Instant, SystemTime};
 
 use engine::folders::Folders;
-use engine::local::{LocalRunner, PlaceHandle};
+use engine::local::LocalRunner;
+use engine::place_handle::PlaceHandle;
 use engine::run::Header;
 use engine::run_limits::RunLimits;
 use engine::runner::SliceRunner;

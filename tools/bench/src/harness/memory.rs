@@ -11,7 +11,8 @@ use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use anyhow::{Context as _, Result, ensure};
-use engine::local::{LocalRunner, PlaceHandle};
+use engine::local::LocalRunner;
+use engine::place_handle::PlaceHandle;
 use engine::runner::SliceRunner as _;
 use engine::study::{Footprint, Workload};
 use model::arm::Arm;
