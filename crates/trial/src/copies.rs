@@ -371,6 +371,7 @@ mod tests {
     #![allow(clippy::unwrap_used)]
 
     use std::fs::Permissions;
+    use std::io::Write as _;
     use std::os::unix::fs::PermissionsExt as _;
 
     use super::*;
@@ -405,6 +406,58 @@ mod tests {
             );
             assert_eq!(inodes()[0], inodes()[1], "after {left:?}");
             assert_eq!(fs::read(copy.join("twin")).unwrap(), b"kept");
+        }
+    }
+
+    fn set(paths: &[PathBuf]) -> BTreeSet<PathBuf> {
+        paths.iter().cloned().collect()
+    }
+
+    /// Fails where what is too large is copied whole, or what the command changes in it is not.
+    #[test]
+    fn of_a_folder_that_is_too_large_what_is_changed_and_what_is_small_is_copied() {
+        let user = tempfile::tempdir().unwrap();
+        let path = |name: &str| user.path().join(name);
+        let write = |name: &str, bytes: usize| {
+            let mut file = fs::File::create(path(name)).unwrap();
+            file.write_all(&vec![7; bytes]).unwrap();
+            file.sync_all().unwrap();
+        };
+        fs::create_dir_all(path("deep/changed")).unwrap();
+        fs::create_dir(path("other")).unwrap();
+        write("deep/changed/file", 5 << 20);
+        write("deep/large", 5 << 20);
+        write("other/large", 5 << 20);
+        write("small", 9000);
+        let wanted = set(&[path("deep/changed")]);
+        let limit = Size { bytes: 8 << 20, files: FILES_MAX };
+        let mut chosen = Chosen::default();
+        chosen.take(user.path(), &wanted, &[], limit).unwrap();
+        assert_eq!(chosen.left_out, set(&[path("deep/large"), path("other")]));
+        assert!((5 << 20..8 << 20).contains(&chosen.bytes()), "{}", chosen.bytes());
+        assert_eq!(chosen.size.files, 3, "the folder, its file and the small one");
+        let whole = [path("deep")];
+        let refused = Chosen::default().take(user.path(), &wanted, &whole, limit);
+        assert!(matches!(refused, Err(Error::TooLarge { path: folder, .. }) if folder == whole[0]));
+    }
+
+    /// Fails where files that are renamed from one folder to another would have to be moved between
+    /// copies, or where folders of two file systems are taken to be in one.
+    #[test]
+    fn folders_of_one_file_system_are_copied_with_the_one_that_has_both_in_it() {
+        let user = tempfile::tempdir().unwrap();
+        let path = |name: &str| user.path().join(name);
+        for name in ["a/b/c", "a/d", "work/in"] {
+            fs::create_dir_all(path(name)).unwrap();
+        }
+        let below = |folders: &[PathBuf]| roots(set(folders), &path("work"));
+        assert_eq!(below(&[path("a/b/c"), path("a/d")]), [path("a")]);
+        assert_eq!(below(&[path("a/b"), path("a/b/c")]), [path("a/b")]);
+        assert_eq!(below(&[path("work/in")]), [path("work")], "it works there");
+        let device = |path: &str| fs::metadata(path).map(|facts| facts.dev()).ok();
+        if device("/dev") != device("/dev/shm") {
+            let both = [PathBuf::from("/dev/shm"), PathBuf::from("/dev/pts")];
+            assert_eq!(roots(set(&both), user.path()).len(), 2);
         }
     }
 }
