@@ -66,7 +66,7 @@ pub(crate) struct Entry {
     pub(crate) most: Footprint,
 }
 
-/// What a file system writes for so many files, syncs and changes of names, at the most.
+/// The most that a file system writes for these files, and for syncs and changes of names.
 fn system_bytes(files: u64, changes: u64) -> u64 {
     files.saturating_add(changes).saturating_mul(SYSTEM_BYTES)
 }
@@ -112,8 +112,8 @@ impl Ledger {
         seen.per_slice = seen.per_slice.max(bytes);
     }
 
-    /// Counts what the devices behind a place wrote, where they can be read, while so many files
-    /// and folders of earlier slices were put away.
+    /// Counts what the devices behind a place wrote while that many files and folders of finished
+    /// slices were put away; nothing where the devices cannot be read.
     pub(crate) fn count_removal(&mut self, place: usize, device_bytes: Option<u64>, files: u64) {
         let bytes = device_bytes.unwrap_or(0).min(system_bytes(files, 0));
         let account = &mut self.places[place];

@@ -1,4 +1,4 @@
-//! What slices that are over have left at their places, until it is put away.
+//! The files that finished slices have left at their places, until they are put away.
 //!
 //! Putting a slice's files away and settling its place takes up to several milliseconds, and nothing
 //! may be timed meanwhile. So it is done while another slice is prepared in its own process, as much
@@ -9,10 +9,10 @@ use std::time::{Duration, Instant};
 
 use crate::error::{Doing as _, StudyError};
 use crate::ledger::Ledger;
-use crate::place_handle::{Places, written_bytes};
+use crate::place_handle::{Places, written_bytes, written_since};
 use crate::study::Footprint;
 
-/// So many slices may have left files at a place.
+/// At most this many finished slices may have files at a place.
 const SLICES_MAX: usize = 16;
 /// Settling a disk takes so long, however little was put away.
 const SETTLING: Duration = Duration::from_micros(700);
@@ -21,7 +21,7 @@ const SETTLING: Duration = Duration::from_micros(700);
 pub(crate) struct Leftovers(Vec<Vec<Footprint>>);
 
 impl Leftovers {
-    /// Nothing at so many places.
+    /// No files at any of the places.
     pub(crate) fn new(places: usize) -> Self {
         Self(vec![Vec::new(); places])
     }
@@ -61,7 +61,7 @@ impl Leftovers {
         self.settle_until(None, places, ledger)
     }
 
-    /// Whether so many times as much may be at each place.
+    /// Whether each place may have `times` times what it has.
     fn may_be(&self, places: &Places<'_>, times: usize) -> bool {
         self.0.iter().zip(places).all(|(left, place)| {
             let all = left.iter().copied().fold(Footprint::NOTHING, Footprint::and);
@@ -90,9 +90,7 @@ impl Leftovers {
                 files = files.saturating_add(slice.files).saturating_add(1);
             }
             settled = settled.and(place.settle().doing("settling what slices left"));
-            let written = written_bytes(&mut **place).zip(before);
-            let written = written.map(|(after, before)| after.saturating_sub(before));
-            ledger.count_removal(number, written, files);
+            ledger.count_removal(number, written_since(&mut **place, before), files);
         }
         settled
     }
@@ -162,8 +160,8 @@ mod tests {
         }
     }
 
-    /// What was done at two places, in each of which so much may be left, where so many slices left
-    /// something at each and another is prepared for so long; and what was counted at both.
+    /// Two places in which slices may leave up to `left_max` bytes. `slices` left something at each,
+    /// and another one takes `preparing` to be prepared: what was done, and what was counted.
     fn beside(left_max: u64, slices: usize, preparing: Duration) -> ([Done; 2], [u64; 2]) {
         let done = [(); 2].map(|()| Rc::<RefCell<Done>>::default());
         let place =

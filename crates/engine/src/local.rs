@@ -20,7 +20,7 @@ use crate::error::{Doing, StudyError};
 use crate::ledger::{Entry, Ledger};
 use crate::leftovers::Leftovers;
 use crate::pace::pause_after;
-use crate::place_handle::{PlaceHandle, Places, written_bytes};
+use crate::place_handle::{PlaceHandle, Places, written_bytes, written_since};
 use crate::run_limits::{GENTLE_SLICE_BYTES, RunLimits};
 use crate::runner::SliceRunner;
 use crate::slice_meter::{Devices, SliceMeter};
@@ -158,13 +158,9 @@ impl<'a> LocalRunner<'a> {
         floor
     }
 
-    /// A slice. Where it has a process of its own it is prepared while what earlier ones left is
-    /// put away.
+    /// Runs a slice. A process for slices prepares it while files of finished slices are put away.
     fn timed_slice(&mut self, entry: &Entry) -> Result<Slice, StudyError> {
         let Entry { arm: number, operations, .. } = *entry;
-        if self.left.are_too_much(&self.places) {
-            self.settle()?;
-        }
         let kind = self.kind_of(number);
         self.start_process(kind)?;
         let LocalArm { place, workload, kept, kept_is_new, preparing } = &mut self.arms[number];
@@ -314,6 +310,10 @@ impl SliceRunner for LocalRunner<'_> {
     }
 
     fn slice(&mut self, arm: usize, operations: u64) -> Result<Slice, StudyError> {
+        // A place with little room is settled first. What that writes is not the next slice's.
+        if self.left.are_too_much(&self.places) {
+            self.settle()?;
+        }
         let entry = self.entry(arm, operations);
         if let Some(why) = self.ledger.objection(&entry) {
             return Err(StudyError::Enough(why));
@@ -331,11 +331,9 @@ impl SliceRunner for LocalRunner<'_> {
         let changes = slice
             .as_ref()
             .map_or(0, |slice| slice.spent.sync_calls.saturating_add(slice.spent.name_changes));
-        let after = written_bytes(&mut *self.places[entry.place]);
-        let written = after.zip(before).map(|(after, before)| after.saturating_sub(before));
+        let written = written_since(&mut *self.places[entry.place], before);
         self.ledger.count(&entry, written, changes);
-        // Whatever became of the slice, its own files go: at once, where none follows or it is
-        // not prepared beside.
+        // Files go at once after a slice that failed, and where no slice is prepared beside.
         if slice.is_err() || self.gentle || self.kind_of(arm) == RunsIn::ThisProcess {
             let settled = self.settle();
             slice = slice.and_then(|slice| settled.map(|()| slice));

@@ -38,7 +38,12 @@ pub trait PlaceHandle {
     fn device_bytes(&mut self) -> Option<DeviceTraffic>;
 }
 
-/// What the devices behind a place have written, where they can be read.
+/// How many bytes the devices behind a place have written, where their counters can be read.
 pub(crate) fn written_bytes(place: &mut dyn PlaceHandle) -> Option<u64> {
     Some(place.device_bytes()?.written_bytes)
+}
+
+/// How many they have written since they had written that many.
+pub(crate) fn written_since(place: &mut dyn PlaceHandle, before: Option<u64>) -> Option<u64> {
+    Some(written_bytes(place)?.saturating_sub(before?))
 }

@@ -29,9 +29,9 @@ const ASIDE_SPACE_SHARE: u64 = 32;
 /// … as much as a folder does.
 const ASIDE_INODE_BYTES: u64 = 4096;
 
-/// What slices left waits until there is time to put it aside: no more than this …
+/// Files of finished slices wait until there is time to put them aside: at most this many bytes …
 const LEFT_BYTES_MAX: u64 = 64 << 20;
-/// … nor than this share of a place's free space.
+/// … and this share of a place's free space.
 const LEFT_SPACE_SHARE: u64 = 64;
 
 /// Folders are called by numbers from somewhere above this one on. ext4 chooses a folder's group of

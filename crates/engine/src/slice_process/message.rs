@@ -20,7 +20,8 @@ pub(super) enum ToProcess {
     Begin { clock: ClockTold, places: Vec<PlaceFacts>, arms: Vec<ArmRecord> },
     /// To run a slice; with the descriptors of its own folder and of its arm's.
     Slice { arm: usize, operations: u64, kept_is_new: bool },
-    /// That the clock may start: the slice before is put away. It follows each slice.
+    /// The clock may start: enough of what earlier slices left is put away. Sent once after each
+    /// `Slice`.
     Start,
 }
 

@@ -59,16 +59,17 @@ pub fn serve(
             (ToProcess::Slice { arm, operations, kept_is_new }, Some(slices)) => {
                 let folders = <[OwnedFd; 2]>::try_from(descriptors);
                 let folders = folders.map_err(|_| io::ErrorKind::InvalidData)?;
+                let [fresh, kept] = folders.each_ref().map(|folder| folder.as_fd());
+                let asked = SliceFolders::alone(fresh, kept, kept_is_new);
                 let mut is_told = false;
                 let mut may_start = || {
                     is_told = true;
-                    is_told_to_start(&mut channel)
+                    wait_for_start(&mut channel)
                 };
-                let prepared = Asked { arm, operations, kept_is_new };
-                let slice = slices.slice(&prepared, &folders, &mut may_start);
+                let slice = slices.slice(arm, operations, asked, &mut may_start);
                 if !is_told {
                     // It failed before.
-                    is_told_to_start(&mut channel)?;
+                    wait_for_start(&mut channel)?;
                 }
                 // What is open here cannot be put away there.
                 drop(folders);
@@ -80,26 +81,23 @@ pub fn serve(
                 };
                 channel.send(&answer, &[])?;
             }
-            _ => return Err(io::Error::new(io::ErrorKind::InvalidData, "a message out of turn")),
+            _ => return Err(out_of_turn()),
         }
     }
     Ok(())
 }
 
 /// Waits until the clock may start.
-fn is_told_to_start(channel: &mut Channel) -> io::Result<()> {
+fn wait_for_start(channel: &mut Channel) -> io::Result<()> {
     match channel.receive()? {
         Some((ToProcess::Start, _)) => Ok(()),
-        Some(_) => Err(io::Error::new(io::ErrorKind::InvalidData, "a message out of turn")),
+        Some(_) => Err(out_of_turn()),
         None => Err(io::ErrorKind::UnexpectedEof.into()),
     }
 }
 
-/// The slice that is to be run.
-struct Asked {
-    arm: usize,
-    operations: u64,
-    kept_is_new: bool,
+fn out_of_turn() -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, "a message out of turn")
 }
 
 struct Slices<'w> {
@@ -114,11 +112,11 @@ struct Slices<'w> {
 impl Slices<'_> {
     fn slice(
         &mut self,
-        asked: &Asked,
-        folders: &[OwnedFd; 2],
+        arm: usize,
+        operations: u64,
+        folders: SliceFolders<'_>,
         may_start: &mut dyn FnMut() -> io::Result<()>,
     ) -> Result<Slice, StudyError> {
-        let &Asked { arm, operations, kept_is_new } = asked;
         let unknown = || StudyError::Worker(format!("there is no arm {arm}"));
         let (record, workload) = self.arms.get_mut(arm).ok_or_else(unknown)?;
         let workload = match workload {
@@ -129,8 +127,6 @@ impl Slices<'_> {
         let mut read = |place: usize| Some(readers[place].as_ref()?.read().ok()?.traffic());
         let at = record.place;
         let mut devices = Devices { at, places: readers.len(), read: &mut read, may_start };
-        let [fresh, kept] = folders.each_ref().map(|folder| folder.as_fd());
-        let folders = SliceFolders::alone(fresh, kept, kept_is_new);
         self.meter.slice(&mut **workload, operations, folders, &mut devices)
     }
 }
