@@ -4,11 +4,12 @@
 //! throughout a run and differs in the next: where memory lies, how full a device is, what
 //! neighbours do that day. Saved runs of the same show it.
 //!
-//! It is learned from what each run differs by from the one before it, after von Neumann,
-//! "Distribution of the ratio of the mean square successive difference to the variance"
-//! (1941). A level that changed for good, such as a regression that was saved several times,
-//! makes one such difference large and leaves the others as they were. A deviation from the
-//! mean of all runs would grow with each run after the change.
+//! It is learned from what runs differ by from those shortly before them, as von Neumann did from
+//! neighbours, "Distribution of the ratio of the mean square successive difference to the
+//! variance" (1941). Neighbours alone would not do: what a machine is like wanders, and they are
+//! more alike than runs an hour apart. Where a level changed for good, as by a regression that was
+//! saved several times, the series is cut, so that the change teaches nothing. A deviation from
+//! the mean of all runs would grow with each run after a change.
 
 use crate::median::median;
 
@@ -17,10 +18,12 @@ const DEGREES_MIN: f64 = 2.0;
 /// Runs are never believed to vary by less than this: two of them then differ by 2% in one of
 /// 20 cases.
 const DEVIATION_MIN: f64 = 0.007;
-/// A difference that is more than so many times the median one is a step, not scatter. Of
-/// independent runs, one in 1,300 is taken for a step.
+/// Runs are compared with as many before them.
+const REACH: usize = 4;
+/// Neighbours that differ by more than so many times what they do in the median have a step
+/// between them, not scatter. Of independent runs, one in 1,300 is taken for a step.
 const STEP: f64 = 5.0;
-/// At most one difference in so many is a step. Where more are as large, runs do vary by as
+/// At most one pair of neighbours in so many has a step between them. Where more are as large, runs do vary by as
 /// much: they have two levels, and go from one to the other by chance.
 const STEPS_RARE: usize = 4;
 /// How two comparisons of a run, or two arms, correlate on the whole. Those that share an arm
@@ -41,21 +44,23 @@ impl Variation {
     /// What series of runs tell of it: logarithms in the order of time. Series need not have
     /// the same mean. None where no series has two runs.
     pub fn learned(series: &[Vec<f64>]) -> Option<Self> {
-        let differences = series.iter().flat_map(|runs| runs.windows(2).map(|two| two[1] - two[0]));
-        let mut sizes: Vec<f64> =
-            differences.map(f64::abs).filter(|size| size.is_finite()).collect();
-        if sizes.is_empty() {
+        let mut neighbours: Vec<f64> =
+            series.iter().flat_map(|runs| differences(runs, 1)).collect();
+        let count = neighbours.len();
+        if count == 0 {
             return None;
         }
-        let usual = STEP * median(&mut sizes);
-        let steps = sizes.iter().filter(|size| **size > usual).count();
-        if steps * STEPS_RARE <= sizes.len() {
-            sizes.retain(|size| *size <= usual);
-        }
-        let count = sizes.len() as f64;
+        let usual = STEP * median(&mut neighbours);
+        let steps = neighbours.iter().filter(|size| **size > usual).count();
+        let (usual, steps) =
+            if steps * STEPS_RARE <= count { (usual, steps) } else { (f64::INFINITY, 0) };
+        let parts = series.iter().flat_map(|runs| runs.chunk_by(|a, b| (b - a).abs() <= usual));
+        let sizes = parts.flat_map(|part| (1..=REACH).flat_map(|apart| differences(part, apart)));
+        let squares: Vec<f64> = sizes.map(|size| size.powi(2)).collect();
         // A difference of two runs has twice the variance of one.
-        let variance = sizes.iter().map(|size| size.powi(2)).sum::<f64>() / count / 2.0;
-        // Differences that follow each other share a run.
+        let variance = squares.iter().sum::<f64>() / squares.len() as f64 / 2.0;
+        // Those of neighbours that share a run; the others add little.
+        let count = (count - steps) as f64;
         let degrees = 2.0 * count.powi(2) / (3.0 * count - 1.0);
         Some(Self { deviation: variance.sqrt().max(DEVIATION_MIN), degrees })
     }
@@ -73,6 +78,12 @@ impl Variation {
         parts.push((learned * others as f64, self.degrees));
         sum(&parts)
     }
+}
+
+/// The sizes of what runs that are so many apart differ by.
+fn differences(runs: &[f64], apart: usize) -> impl Iterator<Item = f64> {
+    let pairs = runs.iter().zip(runs.iter().skip(apart));
+    pairs.map(|(before, after)| (after - before).abs()).filter(|size| size.is_finite())
 }
 
 /// The sum of variances that are known with so many degrees of freedom, and the degrees of
@@ -160,15 +171,25 @@ mod tests {
     }
 
     #[test]
-    fn it_is_learned_from_neighbours_in_time() {
-        // Differences of 2, 4 and 2%.
+    fn it_is_learned_from_runs_that_are_near_in_time() {
+        // Neighbours differ by 2, 4 and 2%, those that are two apart by 2% and 2%, the ends by none.
         let found = learned(&[1.0, 1.02, 0.98, 1.0]);
-        assert!((found.deviation - (0.0024_f64 / 3.0 / 2.0).sqrt()).abs() < 1e-12, "{found:?}");
+        assert!((found.deviation - (0.0032_f64 / 6.0 / 2.0).sqrt()).abs() < 1e-12, "{found:?}");
         assert!((found.degrees - 18.0 / 8.0).abs() < 1e-12, "{found:?}");
         assert_eq!(Variation::learned(&[vec![1.0], vec![]]), None);
         let both = Variation::learned(&[vec![1.0, 1.02], vec![5.0, 5.02]]).unwrap();
         assert!((both.deviation - 0.02 / 2_f64.sqrt()).abs() < 1e-12, "{both:?}");
         assert!((learned(&[3.0; 9]).deviation - DEVIATION_MIN).abs() < 1e-12);
+        assert!(
+            (learned(&[0.0, 0.02, f64::NAN, 0.0, 0.02]).deviation - both.deviation).abs() < 1e-12
+        );
+    }
+
+    #[test]
+    fn what_wanders_varies_by_more_than_neighbours_show() {
+        let wave: Vec<f64> = (0..24).map(|n| 0.1 * (f64::from(n) * 0.5).sin()).collect();
+        let found = learned(&wave).deviation;
+        assert!((0.8..1.0).contains(&(found / (0.1 / 2_f64.sqrt()))), "{found}");
     }
 
     #[test]
