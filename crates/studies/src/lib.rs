@@ -37,6 +37,7 @@ mod journal;
 mod log;
 mod page;
 mod random;
+mod read_back;
 mod recognise;
 mod replay;
 mod ring;

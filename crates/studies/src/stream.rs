@@ -8,7 +8,7 @@
 
 use std::ffi::CStr;
 use std::fs::File;
-use std::io::{self, Read as _};
+use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::LazyLock;
 
@@ -29,6 +29,7 @@ use units::exact_size;
 use crate::choices::strategies;
 use crate::file::{open_for_reading, open_for_writing, write_whole};
 use crate::random::{self, stamp};
+use crate::read_back::{compared, ends};
 use crate::rules::change;
 use crate::specs::param;
 
@@ -36,8 +37,6 @@ const NAME: &CStr = c"stream.bin";
 const WRITING: &str = "writing the stream";
 const SYNCING: &str = "forcing the stream to the device";
 const READING: &str = "reading the stream back";
-/// What is compared at once stays in the processor's nearest caches.
-const PIECE_BYTES: usize = 64 << 10;
 
 strategies! {
     /// How the file is written.
@@ -244,10 +243,9 @@ impl Ran for Written<'_> {
 /// Holds every block against what was written, and sees whether anything follows.
 fn account(file: &mut File, block: &mut [u8], blocks: u64) -> io::Result<Integrity> {
     let mut integrity = Integrity { records: blocks, ..Integrity::default() };
-    let mut piece = vec![0; block.len().min(PIECE_BYTES)];
     for number in 0..blocks {
         stamp(block, number);
-        let broken = match compared(file, block, &mut piece)? {
+        let broken = match compared(file, block)? {
             (length, true) if length == block.len() => continue,
             (0, _) => &mut integrity.lost,
             (length, _) if length < block.len() => &mut integrity.torn,
@@ -256,38 +254,8 @@ fn account(file: &mut File, block: &mut [u8], blocks: u64) -> io::Result<Integri
         *broken += 1;
         integrity.example.get_or_insert_with(|| format!("block {number} is not as it was written"));
     }
-    integrity.foreign = u64::from(file.read(&mut [0])? > 0);
+    integrity.foreign = u64::from(!ends(file)?);
     Ok(integrity)
-}
-
-/// Reads what should be a block, piece by piece: how much of it there is, and whether that is as
-/// it was written.
-fn compared(file: &mut File, block: &[u8], piece: &mut [u8]) -> io::Result<(usize, bool)> {
-    let (mut length, mut is_same) = (0, true);
-    for expected in block.chunks(piece.len()) {
-        let found = &mut piece[..expected.len()];
-        let read = read_up_to(file, found)?;
-        is_same &= found[..read] == expected[..read];
-        length += read;
-        if read < expected.len() {
-            break;
-        }
-    }
-    Ok((length, is_same))
-}
-
-/// Fills a buffer from where the file stands, and says how much of it before the file's end.
-fn read_up_to(file: &mut File, buffer: &mut [u8]) -> io::Result<usize> {
-    let mut filled = 0;
-    while filled < buffer.len() {
-        match file.read(&mut buffer[filled..]) {
-            Ok(0) => break,
-            Ok(read) => filled += read,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(filled)
 }
 
 #[cfg(test)]
@@ -298,6 +266,7 @@ mod tests {
     use std::os::unix::fs::FileExt as _;
 
     use super::*;
+    use crate::read_back::PIECE_BYTES;
 
     /// What is found in a file of four blocks once it was changed.
     fn found(block_bytes: usize, change: impl Fn(&File)) -> Integrity {

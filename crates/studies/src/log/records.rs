@@ -42,6 +42,8 @@ const SHORT_DIGITS: usize = 6;
 const TEXT_BYTES: usize = 1 << 16;
 
 const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+/// One in each byte.
+const ONES: u64 = 0x0101_0101_0101_0101;
 const HEX: &[u8; 16] = b"0123456789abcdef";
 
 /// Which record of a run: its writer, and its number among that writer's.
@@ -307,22 +309,25 @@ fn text() -> &'static [u8] {
     })
 }
 
-fn push_hex(out: &mut Vec<u8>, value: u64, digits: u32, then: u8) {
+fn push_hex(out: &mut Vec<u8>, value: u64, digits: usize, then: u8) {
     push_hex_digits(out, value, digits);
     out.push(then);
 }
 
-fn push_hex_digits(out: &mut Vec<u8>, value: u64, digits: u32) {
-    let mut text = [0; 16];
-    let text = &mut text[..digits as usize];
-    for (digit, place) in text.iter_mut().zip((0..digits).rev()) {
-        *digit = HEX[(value >> (4 * place)) as usize & 15];
-    }
-    out.extend_from_slice(text);
+/// The last digits of a number's last eight.
+fn push_hex_digits(out: &mut Vec<u8>, value: u64, digits: usize) {
+    out.extend_from_slice(&hex_digits(value as u32)[8 - digits..]);
 }
 
+/// Eight digits at once.
 fn hex_digits(value: u32) -> [u8; 8] {
-    std::array::from_fn(|digit| HEX[(value >> (28 - 4 * digit)) as usize & 15])
+    let value = u64::from(value);
+    let pairs = (value | value << 16) & 0x0000_ffff_0000_ffff;
+    let bytes = (pairs | pairs << 8) & 0x00ff_00ff_00ff_00ff;
+    let halves = (bytes | bytes << 4) & (0xf * ONES);
+    // From ten on, six more reach into the next bit, and letters stand 39 above what follows 9.
+    let letters = (halves + 6 * ONES) >> 4 & ONES;
+    (halves + u64::from(b'0') * ONES + 39 * letters).to_be_bytes()
 }
 
 fn push_letters(out: &mut Vec<u8>, value: u64, digits: usize) {
@@ -349,7 +354,6 @@ fn hex(digits: &[u8]) -> Option<u64> {
 /// Eight digits at once. What is no digit reads as some number: whoever asks
 /// holds the record against the one of that name.
 fn eight_hex_digits(digits: [u8; 8]) -> u64 {
-    const ONES: u64 = 0x0101_0101_0101_0101;
     let text = u64::from_be_bytes(digits);
     // A letter's low half counts from 1, and its bit 6 is set.
     let halves = (text & (0xf * ONES)) + 9 * ((text >> 6) & ONES);
@@ -403,6 +407,7 @@ mod tests {
     #[test]
     fn digits_read_back_as_they_were_written() {
         for value in [0, 1, 0x9a, 0x0123_4567, 0x89ab_cdef, u32::MAX] {
+            assert_eq!(hex_digits(value), *format!("{value:08x}").as_bytes());
             assert_eq!(eight_hex_digits(hex_digits(value)), u64::from(value));
         }
     }

@@ -335,3 +335,28 @@ fn records_have_the_sizes_of_a_log_of_the_users_own_and_are_all_accounted_for() 
         assert!(refused.contains(says), "{refused}");
     }
 }
+
+#[test]
+fn what_happens_to_a_log_between_writing_and_reading_is_found_in_logs_of_one_writer_too() {
+    let lines = |count: usize| move |log: &[u8]| log[..70 * count].to_vec();
+    let swapped = |log: &[u8]| [&log[70..140], &log[..70], &log[140..]].concat();
+    let changed = |log: &[u8]| [&log[..100], b"!", &log[101..]].concat();
+    let more = |log: &[u8]| [log, b"a line of nobody's\n"].concat();
+    let found = |change: &dyn Fn(&[u8]) -> Vec<u8>| {
+        let folder = testing::in_memory();
+        let mut writer = testing::workload(&Log, "held", &[("record", "70")]);
+        let (ran, ..) =
+            testing::run(testing::ready(writer.as_mut(), folder.path(), 9).unwrap()).unwrap();
+        let log = fs::read_dir(folder.path()).unwrap().next().unwrap().unwrap().path();
+        let bytes = change(&fs::read(&log).unwrap());
+        fs::write(&log, bytes).unwrap();
+        ran.finish().unwrap().integrity.unwrap()
+    };
+    let intact = found(&lines(9));
+    assert!(intact.is_intact() && intact.records == 9, "{intact:?}");
+    let counts = |of: Integrity| [of.lost, of.interleaved, of.reordered, of.foreign];
+    assert_eq!(counts(found(&lines(7))), [2, 0, 0, 0]);
+    assert_eq!(counts(found(&changed)), [0, 1, 0, 0]);
+    assert_eq!(counts(found(&swapped)), [0, 0, 1, 0]);
+    assert_eq!(counts(found(&more)), [0, 0, 0, 1]);
+}

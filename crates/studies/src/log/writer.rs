@@ -64,6 +64,11 @@ impl Writer {
         self.append.leave()
     }
 
+    /// What it was to write.
+    pub(super) fn records(&self) -> &Records {
+        &self.records
+    }
+
     fn bytes_of(&self, acknowledged: u64) -> u64 {
         if acknowledged == self.work.records {
             return self.records.bytes().len() as u64;
