@@ -24,6 +24,7 @@
 //! While that process prepares a slice, the run puts away what earlier ones left (`leftovers.rs`).
 
 pub mod error;
+mod first_touch;
 mod floor;
 pub mod folders;
 pub mod job;

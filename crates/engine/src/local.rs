@@ -7,9 +7,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use host::clock::{Clock, Moment};
-use host::touch::{first_touch_more_ns, memory_floor};
+use host::touch::memory_floor;
 use model::arm::Arm;
-use model::counters::Level;
 use model::probes::Surroundings;
 use model::run::{Floor, PlaceFloor, Writes};
 use model::slice::Slice;
@@ -17,6 +16,7 @@ use process::StopFlag;
 use process::worker::Clients;
 
 use crate::error::{Doing, StudyError};
+use crate::first_touch::FirstTouch;
 use crate::ledger::{Entry, Ledger};
 use crate::leftovers::Leftovers;
 use crate::pace::pause_after;
@@ -47,10 +47,7 @@ pub struct LocalRunner<'a> {
     ledger: Ledger,
     left: Leftovers,
     gentle: bool,
-    /// What touching a page again took before the run.
-    touch_again_ns: Option<f64>,
-    /// What its first touch took when the stretch began.
-    first_touch_ns: Option<Level>,
+    first_touch: FirstTouch,
 }
 
 struct LocalArm {
@@ -97,8 +94,7 @@ impl<'a> LocalRunner<'a> {
             ledger: ledger(write_limit_bytes, &places, arms.len()),
             left: Leftovers::new(places.len()),
             gentle,
-            touch_again_ns: None,
-            first_touch_ns: None,
+            first_touch: FirstTouch::default(),
             places,
             arms,
         }
@@ -246,7 +242,7 @@ impl SliceRunner for LocalRunner<'_> {
     fn floor(&mut self) -> Floor {
         let places = (0..self.places.len()).map(|place| self.place_floor(place).ok()).collect();
         let memory = memory_floor().ok();
-        self.touch_again_ns = memory.map(|memory| memory.again_ns);
+        self.first_touch = FirstTouch::beyond(memory.map(|memory| memory.again_ns));
         Floor { memory, places, ..floor::measure(&self.meter.clock, &mut self.meter.timer) }
     }
 
@@ -297,9 +293,7 @@ impl SliceRunner for LocalRunner<'_> {
         if let Some(processes) = &mut self.processes {
             processes.begin_stretch();
         }
-        let first_touch = first_touch_more_ns().ok().zip(self.touch_again_ns);
-        self.first_touch_ns =
-            first_touch.map(|(more_ns, again_ns)| Level((again_ns + more_ns) as u64));
+        self.first_touch.ask();
     }
 
     fn end(&mut self) {
@@ -326,7 +320,7 @@ impl SliceRunner for LocalRunner<'_> {
         if let Ok(Slice { surroundings: Surroundings { memory: Some(memory), .. }, .. }) =
             &mut slice
         {
-            memory.first_touch_ns = self.first_touch_ns;
+            memory.first_touch_ns = self.first_touch.ns();
         }
         let changes = slice
             .as_ref()
