@@ -19,6 +19,9 @@ pub(crate) fn accepted(process: u32) -> HashSet<u64> {
 /// Where a process with these sockets answers: the first of its connections that it accepted, or of its local sockets that
 /// has a name.
 pub(crate) fn address(process: u32, sockets: &HashSet<u64>) -> Option<String> {
+    if sockets.is_empty() {
+        return None;
+    }
     let read =
         |table| fs::read_to_string(format!("/proc/{process}/net/{table}")).unwrap_or_default();
     let tables = ["tcp", "tcp6"].map(read).concat();

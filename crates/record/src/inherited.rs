@@ -1,5 +1,6 @@
 //! What processes have when a recording begins: threads, descriptors, a working folder.
 
+use std::cell::LazyCell;
 use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
 
@@ -29,7 +30,8 @@ pub(crate) fn of_process(process: u32) -> Vec<Inherited> {
     let root = root.map(|path| Inherited { fd: ROOT_FOLDER, path, flags: 0, offset: 0 });
     let mut numbers = numbers_in(&format!("/proc/{process}/fd"));
     numbers.sort_unstable();
-    let accepted = connections::accepted(process);
+    // The kernel walks all that it has room for: some milliseconds, which few programs need.
+    let accepted = LazyCell::new(|| connections::accepted(process));
     let descriptors = numbers.into_iter().filter_map(|fd| {
         let mut path = link(&format!("fd/{fd}"))?;
         if socket_inode(&path).is_some_and(|inode| accepted.contains(&inode)) {

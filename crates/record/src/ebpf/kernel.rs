@@ -185,8 +185,11 @@ impl Program {
         Ok(Self { program, link: None })
     }
 
-    /// From now on it runs.
+    /// From now on it runs, if it did not.
     pub(super) fn attach(&mut self) -> io::Result<()> {
+        if self.link.is_some() {
+            return Ok(());
+        }
         let mut attributes = Attributes::default();
         attributes[1] = self.program.as_raw_fd() as u64;
         // SAFETY: no name, which a program of this type has itself, and its descriptor.

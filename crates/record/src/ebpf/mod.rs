@@ -25,6 +25,8 @@ mod writer;
 use std::fs;
 use std::io;
 use std::iter;
+use std::panic::resume_unwind;
+use std::thread;
 
 use sys::wait::wait_for_end;
 use trace::Sees;
@@ -72,7 +74,7 @@ pub(crate) struct Ebpf {
 }
 
 impl Ebpf {
-    /// Loads the programs and attaches them, or says why that cannot be, and what to do.
+    /// Loads the programs, and says why that cannot be, and what to do.
     pub(crate) fn new() -> Result<Self, String> {
         may_be_used()?;
         Self::load(SLOTS).map_err(|error| match error.kind() {
@@ -87,8 +89,12 @@ impl Ebpf {
     }
 
     fn load(slot_count: u32) -> io::Result<Self> {
-        let btf = Btf::of_kernel()?;
-        let ring = Ring::new(RING_BYTES, RING_BYTES_MIN)?;
+        // The kernel clears the ring's memory while it describes its types.
+        let (btf, ring) = thread::scope(|scope| {
+            let ring = scope.spawn(|| Ring::new(RING_BYTES, RING_BYTES_MIN));
+            (Btf::of_kernel(), ring.join().unwrap_or_else(|panic| resume_unwind(panic)))
+        });
+        let (btf, ring) = (btf?, ring?);
         let threads = Map::new(Kind::Hash, 4, layout::THREAD_BYTES, THREADS_MAX)?;
         let slots = Slots::new(slot_count)?;
         let words = wanted::words();
@@ -117,7 +123,10 @@ impl Ebpf {
         let waking = load(programs::waking(&maps, &places));
         let sees_wakers = waking.is_ok();
         programs.extend(waking);
-        let mut ebpf = Self {
+        // That one can be attached is enough to know: the first to be timed is without them, and each
+        // takes a millisecond to come and to go.
+        programs.first_mut().map_or(Ok(()), Program::attach)?;
+        Ok(Self {
             programs,
             observers,
             sees: Sees::default(),
@@ -129,9 +138,7 @@ impl Ebpf {
             _wanted: wanted,
             _scratch: scratch,
             told: 0,
-        };
-        ebpf.attach()?;
-        Ok(ebpf)
+        })
     }
 
     /// Attaches what sees more than calls, for the recording that comes next; what it sees.
@@ -160,6 +167,7 @@ impl Ebpf {
     /// Runs a command to its end.
     pub(crate) fn record<S: Sink>(&mut self, held: Held, sink: &mut S) -> Result<Followed, Error> {
         let first = held.process();
+        self.attach().map_err(while_("following the command"))?;
         self.follow(first).map_err(while_("following the command"))?;
         let (end, cut) = until_end(held, self.ring.bytes(), sink, |sink| self.drain(sink))?;
         if cut.is_some() {
@@ -181,6 +189,7 @@ impl Ebpf {
         sink: &mut S,
         stop: impl Fn() -> bool,
     ) -> Result<Followed, Error> {
+        self.attach().map_err(while_("following the program"))?;
         for process in processes {
             self.follow_all_of(*process).map_err(while_("following the program"))?;
         }

@@ -5,7 +5,7 @@
 //! first array has a word for each system call, which also says where its pointers are.
 
 use super::assembler::Helper::{
-    KtimeGetNs, ProbeReadKernelString, ProbeReadUser, ProbeReadUserString,
+    KtimeGetNs, ProbeReadKernel, ProbeReadKernelString, ProbeReadUser, ProbeReadUserString,
 };
 use super::assembler::Register::{R0, R1, R2, R3, R6, R7, R8, R9, Stack};
 use super::assembler::Width::{Eight, Four, Two};
@@ -192,6 +192,10 @@ fn string(w: &mut Writer<'_>, shift: i32, length: i16) {
     a.place(none);
 }
 
+/// On the stack: what a thread has, and what the one has that it made.
+const PARENTS: i16 = BYTES;
+const CHILDS: i16 = ENDED;
+
 /// A thread or process is made by one that is followed, and is followed from its beginning on.
 fn fork(maps: &Maps, places: &Places) -> Option<Vec<Instruction>> {
     let mut w = Writer::new(maps);
@@ -223,8 +227,18 @@ fn fork(maps: &Maps, places: &Places) -> Option<Vec<Instruction>> {
     a.set(R9, 0);
     for (member, bit) in [(places.files, to::SHARES_FILES), (places.folder, to::SHARES_FOLDER)] {
         let own = a.label();
-        a.load(Eight, R1, R6, member);
-        a.load(Eight, R2, R7, member);
+        // Of a pointer that is read directly the kernel looks up the type when it takes the program,
+        // by a name among all that it has: some milliseconds.
+        for (task, at) in [(R6, PARENTS), (R7, CHILDS)] {
+            a.copy(R1, Stack);
+            a.add(R1, at.into());
+            a.set(R2, 8);
+            a.copy(R3, task);
+            a.add(R3, member.into());
+            a.call(ProbeReadKernel);
+        }
+        a.load(Eight, R1, Stack, PARENTS);
+        a.load(Eight, R2, Stack, CHILDS);
         a.jump_if_registers(R1, Test::NotEqual, R2, own);
         a.add(R9, bit);
         a.place(own);
