@@ -338,6 +338,23 @@ mod tests {
     }
 
     #[test]
+    fn two_places_in_memory_share_it() {
+        let tmpfs = [1, 2].map(|filesystem_id| PlaceFacts {
+            filesystem_id,
+            ..place(StorageKind::Memory, 8 * GIB, 8 * GIB)
+        });
+        let machine = memory(8 * GIB, 2 * GIB);
+        let half = (2 * GIB - 8 * GIB / 10) / 2;
+        let check = |need| {
+            let asked = tmpfs.each_ref().map(|facts| Asked { facts, need, is_held: false });
+            super::check_space(&asked, &machine)
+        };
+        assert_eq!(check(bytes(half)), Ok(()));
+        let error = check(bytes(half + 1)).unwrap_err().to_string();
+        assert!(error.contains("other places of this run"), "{error}");
+    }
+
+    #[test]
     fn a_containers_limit_counts_and_is_named() {
         let tmpfs = place(StorageKind::Memory, 8 * GIB, 8 * GIB);
         let container = limited(500 * MIB, 200 * MIB);

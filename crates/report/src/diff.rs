@@ -233,6 +233,8 @@ mod tests {
         );
         assert!(at("Slower") < at("600 ns"), "{text}");
         assert!(text.contains("1.2%, learned from 6 other saved runs"), "{text}");
+        diff.arms[1].learned_from = Some(9);
+        assert!(plain(&diff).contains("learned from 6 to 9 other saved runs"), "{}", plain(&diff));
         assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
     }
 

@@ -129,3 +129,27 @@ fn after_crash(loss: Loss) -> &'static str {
         _ => "records may be lost when the process dies",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_gives_up_more_ranks_higher_and_nothing_lowest() {
+        let of = |power_failure, process_crash, besides: &[&str]| GivesUp {
+            power_failure,
+            process_crash,
+            besides: besides.iter().map(ToString::to_string).collect(),
+        };
+        let rising = [
+            of(None, None, &[]),
+            of(None, None, &["others see halves"]),
+            of(Some(Loss::All), None, &[]),
+            of(Some(Loss::All), Some(Loss::All), &[]),
+            of(Some(Loss::All), Some(Loss::All), &["others see halves"]),
+        ];
+        assert!(rising.is_sorted_by(|one, next| one.rank() < next.rank()), "{rising:?}");
+        assert!(rising.iter().skip(1).all(|more| rising[0].is_within(more) && !more.is_nothing()));
+        assert!(rising[0].is_nothing() && !rising[1].is_within(&rising[3]));
+    }
+}

@@ -172,6 +172,25 @@ fn a_slice_that_writes_nothing_absorbs_nothing() {
 }
 
 #[test]
+fn the_page_cache_absorbs_what_others_write_meanwhile_or_not_and_nothing_that_is_gone() {
+    const WRITTEN: u64 = 200_000_000;
+    let absorbs = |unwritten_bytes: u64, device_wrote: u64| {
+        let mut totals = arm("disk");
+        totals.spent.requested_bytes = WRITTEN;
+        let device = totals.spent.device.unwrap_or_default();
+        totals.spent.device = Some(DeviceTraffic { written_bytes: device_wrote, ..device });
+        totals.surroundings.residency = Some(Residency { unwritten_bytes, ..Residency::default() });
+        let calls =
+            Calls { written_bytes: WRITTEN, storage_dirtied_bytes: WRITTEN, ..Calls::default() };
+        codes(&with_calls(totals, calls)).contains(&"absorbed-by-page-cache".to_owned())
+    };
+    assert!(absorbs(WRITTEN, 0));
+    assert!(absorbs(WRITTEN, 5 * WRITTEN), "what the device wrote was others'");
+    assert!(!absorbs(WRITTEN / 2, 5 * WRITTEN), "half of it reached the device");
+    assert!(!absorbs(0, 0), "nothing is left in the cache, as of files that were removed");
+}
+
+#[test]
 fn writes_are_waited_for_where_they_go_past_the_cache_and_reach_the_device() {
     let given = Calls { storage_dirtied_bytes: 1 << 20, ..Calls::default() };
     let residency = |unwritten_bytes| Residency { unwritten_bytes, ..Residency::default() };

@@ -198,6 +198,26 @@ mod tests {
     }
 
     #[test]
+    fn a_thread_is_told_from_a_process_by_whose_it_is() {
+        let forked = |process: u32| {
+            let fields: [(i16, &[u8]); 6] = [
+                (NUMBER, &FORKED.to_ne_bytes()),
+                (THREAD, &7_u32.to_ne_bytes()),
+                (FORK_CHILD, &9_u32.to_ne_bytes()),
+                (FORK_CHILD_PROCESS, &process.to_ne_bytes()),
+                (FORK_PARENT_PROCESS, &6_u32.to_ne_bytes()),
+                (FORK_SHARES, &SHARES_FOLDER.to_ne_bytes()),
+            ];
+            let record = record(FORK_BYTES as usize, &fields);
+            let Some(Event::Forked(forked)) = event(&record) else { panic!("one was made") };
+            assert_eq!((forked.parent, forked.child), (7, 9));
+            assert!(forked.shares_folder && !forked.shares_files);
+            forked.thread
+        };
+        assert!(forked(6) && !forked(9));
+    }
+
+    #[test]
     fn what_is_cut_short_is_no_record() {
         for number in [1, LARGE | 1, FORKED, EXECUTED, ENDED_THREAD, WOKEN, EVENT | 9] {
             for length in 0..24 {
