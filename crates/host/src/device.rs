@@ -382,3 +382,29 @@ fn entries(dir: &Path) -> Vec<PathBuf> {
     paths.sort();
     paths
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    #[test]
+    fn a_device_is_known_by_its_folder_or_its_name() {
+        for (name, folder, kind) in [
+            ("vda1", "partition", "partition"),
+            ("sda", "device", "disk"),
+            ("loop3", "loop", "loop"),
+            ("loop4", "nothing", "loop"),
+            ("dm-0", "dm", "device-mapper"),
+            ("md0", "md", "md"),
+            ("zram0", "nothing", "zram"),
+            ("ram15", "nothing", "ram"),
+            ("ramp", "nothing", "disk"),
+        ] {
+            let dir = tempfile::tempdir().unwrap();
+            fs::create_dir(dir.path().join(folder)).unwrap();
+            assert_eq!(device_kind(dir.path(), name), kind, "{name}");
+        }
+    }
+}

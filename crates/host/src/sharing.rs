@@ -231,4 +231,21 @@ mod tests {
         assert!(nfs.details[0].value.starts_with("not atomic between machines: each determines"));
         assert_eq!(nfs.details[1].value, "shared between machines, by the server");
     }
+
+    #[test]
+    fn who_sees_what_is_written_follows_from_how_it_is_cached() {
+        for (filesystem, option, says) in [
+            ("cifs", "cache=none", "each read asks the server"),
+            ("cifs", "cache=loose", "reads may be stale"),
+            ("cifs", "cache=strict", "as soon as it returns"),
+            ("nfs4", "noac", "when it is done"),
+            ("nfs4", "ac", "once the file is closed here and opened there"),
+            ("9p", "cache=loose", "may be out of date"),
+            ("9p", "cache=none", "each read asks the server"),
+        ] {
+            let details = sharing(filesystem, &[option.to_owned()]).unwrap_or_default().details;
+            let caching = &details[2].value;
+            assert!(caching.contains(says), "{filesystem} {option}: {caching}");
+        }
+    }
 }
