@@ -232,6 +232,8 @@ pub(crate) fn is_sound(page: &Page, pages: usize) -> bool {
 mod tests {
     use super::*;
 
+    type Change = fn(&mut Page);
+
     /// A leaf with three items, after a change.
     fn is_sound_after(change: impl Fn(&mut Page)) -> bool {
         let mut page = [0; PAGE_BYTES];
@@ -245,20 +247,20 @@ mod tests {
 
     #[test]
     fn a_leaf_is_sound_until_one_of_its_fields_is_another() {
+        const AT: usize = PAGE_BYTES - 3 * 10;
         assert!(is_sound_after(|_| {}));
-        let lowest = PAGE_BYTES - 3 * 10;
-        let cannot_be: [(&str, &dyn Fn(&mut Page)); 8] = [
-            ("cells where slots are", &|page| {
+        let cannot_be: [(&str, Change); 8] = [
+            ("cells where slots are", |page| {
                 set_field(page, LOWEST, slot(2));
-                set_field(page, UNUSED, lowest - slot(2));
+                set_field(page, UNUSED, AT - slot(2));
             }),
-            ("the lowest cell beyond the page", &|page| set_field(page, LOWEST, PAGE_BYTES + 1)),
-            ("something in the byte that has nothing", &|page| page[1] = 1),
-            ("a cell below the lowest", &|page| set_field(page, slot(1), lowest - 1)),
-            ("a cell beyond the page", &|page| set_field(page, slot(1), PAGE_BYTES - 1)),
-            ("a key that is too long", &|page| set_field(page, lowest, KEY_BYTES_MAX + 1)),
-            ("a key twice", &|page| set_field(page, slot(1), lowest + 20)),
-            ("bytes that are not accounted for", &|page| set_field(page, UNUSED, 1)),
+            ("the lowest cell beyond the page", |page| set_field(page, LOWEST, PAGE_BYTES + 1)),
+            ("something in the byte that has nothing", |page| page[1] = 1),
+            ("a cell below the lowest", |page| set_field(page, slot(1), AT - 1)),
+            ("a cell beyond the page", |page| set_field(page, slot(1), PAGE_BYTES - 1)),
+            ("a key that is too long", |page| set_field(page, AT, KEY_BYTES_MAX + 1)),
+            ("a key twice", |page| set_field(page, slot(1), AT + 20)),
+            ("bytes that are not accounted for", |page| set_field(page, UNUSED, 1)),
         ];
         for (what, change) in cannot_be {
             assert!(!is_sound_after(change), "{what}");
