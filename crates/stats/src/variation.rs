@@ -23,8 +23,8 @@ const REACH: usize = 4;
 /// Neighbours that differ by more than so many times what they do in the median have a step
 /// between them, not scatter. Of independent runs, one in 1,300 is taken for a step.
 const STEP: f64 = 5.0;
-/// At most one pair of neighbours in so many has a step between them. Where more are as large, runs do vary by as
-/// much: they have two levels, and go from one to the other by chance.
+/// At most one pair of neighbours in so many has a step between them. Where more are as far apart,
+/// runs do vary by as much: they have two levels, and go from one to the other by chance.
 const STEPS_RARE: usize = 4;
 /// How two comparisons of a run, or two arms, correlate on the whole. Those that share an arm
 /// do by a half, others hardly. Any number of them tells no more than 1 / correlation² times,
