@@ -293,7 +293,7 @@ impl SliceRunner for LocalRunner<'_> {
         if let Some(processes) = &mut self.processes {
             processes.begin_stretch();
         }
-        self.first_touch.ask();
+        self.first_touch.measure();
     }
 
     fn end(&mut self) {

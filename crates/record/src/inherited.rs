@@ -30,7 +30,7 @@ pub(crate) fn of_process(process: u32) -> Vec<Inherited> {
     let root = root.map(|path| Inherited { fd: ROOT_FOLDER, path, flags: 0, offset: 0 });
     let mut numbers = numbers_in(&format!("/proc/{process}/fd"));
     numbers.sort_unstable();
-    // The kernel walks all that it has room for: some milliseconds, which few programs need.
+    // The kernel walks its whole table of connections, which takes milliseconds: only for sockets.
     let accepted = LazyCell::new(|| connections::accepted(process));
     let descriptors = numbers.into_iter().filter_map(|fd| {
         let mut path = link(&format!("fd/{fd}"))?;

@@ -18,13 +18,13 @@ const DEGREES_MIN: f64 = 2.0;
 /// Runs are never believed to vary by less than this: two of them then differ by 2% in one of
 /// 20 cases.
 const DEVIATION_MIN: f64 = 0.007;
-/// Runs are compared with as many before them.
+/// Runs are compared with this many before them.
 const REACH: usize = 4;
-/// Neighbours that differ by more than so many times what they do in the median have a step
-/// between them, not scatter. Of independent runs, one in 1,300 is taken for a step.
+/// A difference between neighbours of more than this many times the median one is a step, not
+/// scatter. Of independent runs, one in 1,300 is taken for a step.
 const STEP: f64 = 5.0;
-/// At most one pair of neighbours in so many has a step between them. Where more are as far apart,
-/// runs do vary by as much: they have two levels, and go from one to the other by chance.
+/// At most one in this many differences between neighbours is a step. If more are as large, runs do
+/// vary by as much: they have two levels, and go from one to the other by chance.
 const STEPS_RARE: usize = 4;
 /// How two comparisons of a run, or two arms, correlate on the whole. Those that share an arm
 /// do by a half, others hardly. Any number of them tells no more than 1 / correlation² times,
@@ -46,21 +46,20 @@ impl Variation {
     pub fn learned(series: &[Vec<f64>]) -> Option<Self> {
         let mut neighbours: Vec<f64> =
             series.iter().flat_map(|runs| differences(runs, 1)).collect();
-        let count = neighbours.len();
-        if count == 0 {
+        if neighbours.is_empty() {
             return None;
         }
         let usual = STEP * median(&mut neighbours);
         let steps = neighbours.iter().filter(|size| **size > usual).count();
-        let (usual, steps) =
-            if steps * STEPS_RARE <= count { (usual, steps) } else { (f64::INFINITY, 0) };
+        let usual = if steps * STEPS_RARE <= neighbours.len() { usual } else { f64::INFINITY };
         let parts = series.iter().flat_map(|runs| runs.chunk_by(|a, b| (b - a).abs() <= usual));
-        let sizes = parts.flat_map(|part| (1..=REACH).flat_map(|apart| differences(part, apart)));
-        let squares: Vec<f64> = sizes.map(|size| size.powi(2)).collect();
+        let parts: Vec<&[f64]> = parts.collect();
+        let within = |apart| parts.iter().flat_map(move |part| differences(part, apart));
+        let squares: Vec<f64> = (1..=REACH).flat_map(within).map(|size| size.powi(2)).collect();
         // A difference of two runs has twice the variance of one.
         let variance = squares.iter().sum::<f64>() / squares.len() as f64 / 2.0;
-        // Those of neighbours that share a run; the others add little.
-        let count = (count - steps) as f64;
+        // Differences between neighbours share runs with one another; the wider ones add little.
+        let count = within(1).count() as f64;
         let degrees = 2.0 * count.powi(2) / (3.0 * count - 1.0);
         Some(Self { deviation: variance.sqrt().max(DEVIATION_MIN), degrees })
     }
@@ -80,7 +79,7 @@ impl Variation {
     }
 }
 
-/// The sizes of what runs that are so many apart differ by.
+/// The absolute differences between runs that are this far apart in their series.
 fn differences(runs: &[f64], apart: usize) -> impl Iterator<Item = f64> {
     let pairs = runs.iter().zip(runs.iter().skip(apart));
     pairs.map(|(before, after)| (after - before).abs()).filter(|size| size.is_finite())

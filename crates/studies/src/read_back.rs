@@ -1,4 +1,4 @@
-//! What was written, read back and held against the bytes that it was written from.
+//! Reads data back and compares it with the bytes that were to be written.
 
 use std::io::{self, Read};
 
@@ -7,8 +7,7 @@ pub(crate) const PIECE_BYTES: usize = 64 << 10;
 
 /// Whether these bytes are all that there is.
 pub(crate) fn is_just(mut from: impl Read, expected: &[u8]) -> io::Result<bool> {
-    let (_, is_same) = compared(&mut from, expected)?;
-    // Where it is not, there may be more; it is no matter.
+    let (_, is_same) = compared(&mut from, expected, &mut vec![0; PIECE_BYTES])?;
     Ok(is_same && ends(&mut from)?)
 }
 
@@ -17,12 +16,15 @@ pub(crate) fn ends(from: &mut impl Read) -> io::Result<bool> {
     Ok(read_up_to(from, &mut [0])? == 0)
 }
 
-/// Reads what should be these bytes, piece by piece: how many bytes there are, and whether they
-/// are all there and as expected.
-pub(crate) fn compared(from: &mut impl Read, expected: &[u8]) -> io::Result<(usize, bool)> {
-    let mut piece = vec![0; expected.len().min(PIECE_BYTES)];
+/// Reads what should be these bytes, as much at once as `piece` has room for: how many bytes there
+/// are, and whether all that were read are as expected.
+pub(crate) fn compared(
+    from: &mut impl Read,
+    expected: &[u8],
+    piece: &mut [u8],
+) -> io::Result<(usize, bool)> {
     let (mut length, mut is_same) = (0, true);
-    for expected in expected.chunks(PIECE_BYTES) {
+    for expected in expected.chunks(piece.len()) {
         let found = &mut piece[..expected.len()];
         let read = read_up_to(from, found)?;
         is_same &= found[..read] == *expected;

@@ -29,7 +29,7 @@ use units::exact_size;
 use crate::choices::strategies;
 use crate::file::{open_for_reading, open_for_writing, write_whole};
 use crate::random::{self, stamp};
-use crate::read_back::{compared, ends};
+use crate::read_back::{PIECE_BYTES, compared, ends};
 use crate::rules::change;
 use crate::specs::param;
 
@@ -243,9 +243,10 @@ impl Ran for Written<'_> {
 /// Holds every block against what was written, and sees whether anything follows.
 fn account(file: &mut File, block: &mut [u8], blocks: u64) -> io::Result<Integrity> {
     let mut integrity = Integrity { records: blocks, ..Integrity::default() };
+    let mut piece = vec![0; PIECE_BYTES];
     for number in 0..blocks {
         stamp(block, number);
-        let broken = match compared(file, block)? {
+        let broken = match compared(file, block, &mut piece)? {
             (length, true) if length == block.len() => continue,
             (0, _) => &mut integrity.lost,
             (length, _) if length < block.len() => &mut integrity.torn,
@@ -266,7 +267,6 @@ mod tests {
     use std::os::unix::fs::FileExt as _;
 
     use super::*;
-    use crate::read_back::PIECE_BYTES;
 
     /// What is found in a file of four blocks once it was changed.
     fn found(block_bytes: usize, change: impl Fn(&File)) -> Integrity {

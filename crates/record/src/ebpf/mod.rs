@@ -123,8 +123,8 @@ impl Ebpf {
         let waking = load(programs::waking(&maps, &places));
         let sees_wakers = waking.is_ok();
         programs.extend(waking);
-        // That one can be attached is enough to know: the first to be timed is without them, and each
-        // takes a millisecond to come and to go.
+        // One shows that programs can be attached. The others would have to go again for the first
+        // timing, and each takes a millisecond to attach and to detach.
         programs.first_mut().map_or(Ok(()), Program::attach)?;
         Ok(Self {
             programs,

@@ -192,7 +192,7 @@ fn string(w: &mut Writer<'_>, shift: i32, length: i16) {
     a.place(none);
 }
 
-/// On the stack: what a thread has, and what the one has that it made.
+/// On the stack: a member of the parent, and the same one of the child.
 const PARENTS: i16 = BYTES;
 const CHILDS: i16 = ENDED;
 
@@ -227,8 +227,8 @@ fn fork(maps: &Maps, places: &Places) -> Option<Vec<Instruction>> {
     a.set(R9, 0);
     for (member, bit) in [(places.files, to::SHARES_FILES), (places.folder, to::SHARES_FOLDER)] {
         let own = a.label();
-        // Of a pointer that is read directly the kernel looks up the type when it takes the program,
-        // by a name among all that it has: some milliseconds.
+        // If a program reads a pointer directly, the kernel searches all of its types by name when it
+        // loads the program: that takes milliseconds.
         for (task, at) in [(R6, PARENTS), (R7, CHILDS)] {
             a.copy(R1, Stack);
             a.add(R1, at.into());
