@@ -52,8 +52,8 @@ fn learned(series: &[Vec<f64>]) -> Vec<Option<Learned>> {
     stats::moderate(&mut variations);
     let learned = |(variation, series): (Option<Variation>, &Vec<f64>)| {
         let Variation { deviation, degrees } = variation?;
-        let runs = series.len();
-        (runs >= RUNS_MIN).then_some(Learned { deviation, degrees, runs: runs as u64 })
+        let (runs, level) = (series.len(), stats::level(series));
+        (runs >= RUNS_MIN).then_some(Learned { deviation, degrees, runs: runs as u64, level })
     };
     variations.into_iter().zip(series).map(learned).collect()
 }

@@ -185,6 +185,7 @@ pub(crate) fn other_runs(stretches: &Stretches, learned: Option<Learned>) -> Opt
         this_run_high: ratio_high,
         runs_vary_by: deviation,
         learned_from: runs,
+        unlike_saved: stretches.unlike().map(f64::sqrt),
     })
 }
 

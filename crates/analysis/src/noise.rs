@@ -10,6 +10,7 @@ mod effects;
 mod limits;
 mod neighbours;
 mod source;
+mod unlike_saved;
 
 use model::counters::{Counters as _, sum};
 use model::noise::{Noise, NoiseCode, NoiseSource};

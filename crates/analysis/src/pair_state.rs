@@ -9,7 +9,7 @@ use model::between_runs::{BetweenRuns, Learned};
 use model::figure::ESTIMATED_AWAY;
 use model::run::Run;
 use model::slice::Slice;
-use stats::{Decision, Interval, Settings, Shares, Stretches, Variation, trimmed_mean};
+use stats::{Decision, Interval, Settings, Shares, Stretches, Variation, trimmed_mean, unlike};
 
 use crate::stretches;
 use crate::tails::Tails;
@@ -150,6 +150,11 @@ fn estimated_away(slice: &Slice) -> f64 {
     estimated.map_or(0.0, |ns| (ns / slice.operations.max(1) as f64 / slice.score_ns()).ln_1p())
 }
 
+/// What a run differs by from where the saved ones lay, and the variance that it has.
+fn from_level(stretches: &Stretches, learned: Option<Learned>) -> Option<(f64, f64)> {
+    stretches.from_level(learned?.level?)
+}
+
 fn variation(Learned { deviation, degrees, .. }: Learned) -> Variation {
     Variation { deviation, degrees }
 }
@@ -179,6 +184,13 @@ impl PairStates {
     /// Takes note that a stretch is complete.
     pub fn end_stretch(&mut self) {
         self.0.iter_mut().for_each(PairState::end_stretch);
+        let of_means = self.0.iter().map(|state| from_level(&state.mean, state.learned.time));
+        let of_tails = self.0.iter().map(|s| from_level(&s.p99.stretches, s.learned.p99));
+        let (means, tails) = (unlike(of_means.flatten()), unlike(of_tails.flatten()));
+        for state in &mut self.0 {
+            state.mean.set_unlike(means);
+            state.p99.stretches.set_unlike(tails);
+        }
     }
 
     /// The states after all blocks of a run.

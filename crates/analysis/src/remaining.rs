@@ -66,6 +66,7 @@ mod tests {
                 this_run_high: Some(1.15 * of_this_run.exp()),
                 runs_vary_by: 0.03,
                 learned_from: 5,
+                unlike_saved: None,
             }),
             ..open(1.15, 1.15 / half_width.exp(), 1.15 * half_width.exp())
         };

@@ -371,6 +371,10 @@ pub struct OtherRuns {
     pub runs_vary_by: f64,
     /// Of how many saved runs that was learned.
     pub learned_from: u64,
+    /// How far this run lies from the last of them, over all of its comparisons, in units of what
+    /// they vary by: about 1 is usual. `null` where that is not known.
+    #[serde(default)]
+    pub unlike_saved: Option<f64>,
 }
 
 /// Two arms' shares of operations that failed.

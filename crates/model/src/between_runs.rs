@@ -26,12 +26,17 @@ pub struct Learned {
     pub degrees: f64,
     /// Saved runs of this comparison.
     pub runs: u64,
+    /// The natural logarithm of the ratio in the last of them; unknown in a record of before it
+    /// was kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub level: Option<f64>,
 }
 
 impl Learned {
     /// Whether it can be reckoned with.
     pub(crate) fn is_valid(&self) -> bool {
-        let Self { deviation, degrees, .. } = *self;
-        deviation > 0.0 && deviation.is_finite() && degrees >= 1.0 && degrees.is_finite()
+        let Self { deviation, degrees, level, .. } = *self;
+        let is_known = deviation > 0.0 && deviation.is_finite() && degrees >= 1.0;
+        is_known && degrees.is_finite() && level.is_none_or(f64::is_finite)
     }
 }

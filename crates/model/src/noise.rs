@@ -64,6 +64,8 @@ pub enum NoiseCode {
     MemoryLimit,
     /// The processors' frequency follows the load.
     Governor,
+    /// This run lies far from the saved ones of the same.
+    UnlikeSaved,
     /// Processors ran at different frequencies.
     Frequency,
     /// There are few processors.

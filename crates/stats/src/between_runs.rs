@@ -6,7 +6,7 @@
 
 use crate::stretches::{Interval, STRETCHES_MIN};
 use crate::student::two_sided;
-use crate::variation::{Variation, sum};
+use crate::variation::{Scatter, Variation, sum};
 
 /// What a run's level is assumed to differ by from the next one's, as a standard deviation
 /// of its logarithm, where no repeated runs tell. Chosen high: on a quiet machine it is 1%
@@ -57,11 +57,19 @@ pub fn difference(
     error_rate: f64,
 ) -> Interval {
     let estimate = after.log - before.log;
-    let [before, after] = [before, after].map(|level| (level.error.powi(2), level.degrees));
+    let scatter = |level: &Level| Scatter {
+        variance: level.error.powi(2),
+        degrees: level.degrees,
+        unlike: 1.0,
+    };
+    let scatters = [scatter(before), scatter(after)];
     let (variance, degrees) = match variation {
         // What is assumed says nothing of what stretches scatter by, which comes on top.
-        None => sum(&[(2.0 * ASSUMED_DEVIATION.powi(2), f64::INFINITY), before, after]),
-        Some(learned) => learned.of_runs(&[before, after]),
+        None => {
+            let own = scatters.map(|of| (of.variance, of.degrees));
+            sum(&[&[(2.0 * ASSUMED_DEVIATION.powi(2), f64::INFINITY)], own.as_slice()].concat())
+        }
+        Some(learned) => learned.of_runs(scatters),
     };
     let reach = two_sided(error_rate, degrees) * variance.sqrt();
     Interval { estimate, low: estimate - reach, high: estimate + reach }

@@ -39,6 +39,7 @@ mod steadiness;
 mod stretches;
 mod student;
 mod trend;
+mod unlike;
 mod variation;
 mod warmup;
 
@@ -62,5 +63,6 @@ pub use stretches::{
     Decision, Interval, STRETCHES, STRETCHES_MIN, Settings, Stretches, is_look, trimmed_mean,
 };
 pub use trend::{Trend, trend};
+pub use unlike::{level, unlike};
 pub use variation::{Variation, moderate};
 pub use warmup::Warmup;

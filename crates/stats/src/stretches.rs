@@ -16,7 +16,7 @@
 //! much, the interval holds what another run would find, and that interval decides.
 
 use crate::student::two_sided;
-use crate::variation::Variation;
+use crate::variation::{Scatter, Variation};
 
 /// A run is cut into so many stretches.
 pub const STRETCHES: usize = 10;
@@ -97,6 +97,7 @@ pub enum Decision {
 pub struct Stretches {
     settings: Settings,
     variation: Option<Variation>,
+    unlike: Option<f64>,
     doubt: f64,
     means: Vec<f64>,
 }
@@ -111,7 +112,7 @@ impl Stretches {
         let Settings { threshold, error_rate } = settings;
         assert!(threshold >= 0.0 && threshold.is_finite(), "the threshold is {threshold}");
         assert!(error_rate > 0.0 && error_rate < 1.0, "error rate is {error_rate}");
-        Self { settings, variation: None, doubt: 0.0, means: Vec::new() }
+        Self { settings, variation: None, unlike: None, doubt: 0.0, means: Vec::new() }
     }
 
     /// The same where saved runs showed how much they vary.
@@ -123,6 +124,23 @@ impl Stretches {
     /// How much saved runs vary, where they showed it.
     pub fn variation(&self) -> Option<Variation> {
         self.variation
+    }
+
+    /// What the estimate differs by from a level of saved runs, and the variance that it has as far
+    /// as they and the stretches show it; nothing before the first look.
+    pub fn from_level(&self, level: f64) -> Option<(f64, f64)> {
+        let this = self.this_run(self.look()?, self.settings.error_rate);
+        Some((this.estimate - level, self.variation?.variance().max(this.variance)))
+    }
+
+    /// Has this run vary by so many times the variance of the saved ones, where that is known.
+    pub fn set_unlike(&mut self, factor: Option<f64>) {
+        self.unlike = factor;
+    }
+
+    /// By how many times it varies, where that is known.
+    pub fn unlike(&self) -> Option<f64> {
+        self.unlike
     }
 
     /// Has the interval reach so much farther either way: what the numbers rest on is known no better,
@@ -212,8 +230,9 @@ impl Stretches {
         let this = self.this_run(look, error_rate);
         let to_another = self.variation.filter(|_| this.reach.is_finite()).map(|variation| {
             // The other run is as those that were saved.
+            let other = Scatter { variance: 0.0, degrees: f64::INFINITY, unlike: 1.0 };
             let (variance, degrees) =
-                variation.of_runs(&[(this.variance, this.degrees), (0.0, f64::INFINITY)]);
+                variation.of_runs([this.scatter(self.unlike.unwrap_or(1.0)), other]);
             two_sided(look.share * error_rate, degrees) * variance.sqrt()
         });
         let reach = to_another.unwrap_or(0.0).max(this.reach) + self.doubt;
@@ -250,6 +269,10 @@ impl ThisRun {
     fn interval(&self) -> Interval {
         let Self { estimate, reach, .. } = *self;
         Interval { estimate, low: estimate - reach, high: estimate + reach }
+    }
+
+    fn scatter(&self, unlike: f64) -> Scatter {
+        Scatter { variance: self.variance, degrees: self.degrees, unlike }
     }
 }
 

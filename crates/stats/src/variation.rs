@@ -64,19 +64,36 @@ impl Variation {
         Some(Self { deviation: variance.sqrt().max(DEVIATION_MIN), degrees })
     }
 
+    /// The same, squared.
+    pub(crate) fn variance(self) -> f64 {
+        self.deviation.powi(2)
+    }
+
     /// The variance of what differs from one run to the next, and its degrees of freedom,
-    /// where each run's own scatter has this variance, with so many degrees of freedom.
+    /// where each run's own scatter has this variance, with so many degrees of freedom, and each
+    /// varies by so many times what saved ones do.
     ///
     /// What was learned has the scatter of the saved runs in it. A run's own scatter counts
     /// instead where it is greater.
-    pub(crate) fn of_runs(self, own: &[(f64, f64)]) -> (f64, f64) {
-        let learned = self.deviation.powi(2);
-        let mut parts: Vec<(f64, f64)> =
-            own.iter().copied().filter(|(variance, _)| *variance > learned).collect();
-        let others = own.len() - parts.len();
-        parts.push((learned * others as f64, self.degrees));
-        sum(&parts)
+    pub(crate) fn of_runs(self, runs: [Scatter; 2]) -> (f64, f64) {
+        let learned = self.variance();
+        let (own, as_saved): (Vec<Scatter>, Vec<Scatter>) =
+            runs.into_iter().partition(|run| run.variance > run.unlike * learned);
+        let times: f64 = as_saved.iter().map(|run| run.unlike).sum();
+        let of_own = own.iter().map(|run| (run.variance, run.degrees));
+        sum(&of_own.chain([(times * learned, self.degrees)]).collect::<Vec<_>>())
     }
+}
+
+/// What the stretches of a run show of how well its level is known.
+#[derive(Clone, Copy)]
+pub(crate) struct Scatter {
+    /// The variance of the level.
+    pub(crate) variance: f64,
+    /// With how many degrees of freedom that is known.
+    pub(crate) degrees: f64,
+    /// By how many times the variance of saved runs the run varies.
+    pub(crate) unlike: f64,
 }
 
 /// The absolute differences between runs that are this far apart in their series.

@@ -9,7 +9,7 @@ use model::noise::{Noise, NoiseCode, NoiseSource};
 use units::percent;
 
 use super::neighbours::Neighbours;
-use super::{WAITING_MIN_BYTES, in_run, limits};
+use super::{WAITING_MIN_BYTES, in_run, limits, unlike_saved};
 use crate::causes;
 use crate::indexed::Indexed;
 use crate::totals::ArmTotals;
@@ -26,6 +26,7 @@ pub(crate) fn of_run(
     sources.retain(|source| !neighbours.any() || !is_writing_alone(source));
     sources.extend(neighbours.sources());
     sources.extend(limits::io(run, totals));
+    sources.extend(unlike_saved::source_of(comparisons));
     for source in sources.iter_mut().filter(|source| source.code == NoiseCode::MemoryLimit) {
         limits::say_hits(source, totals);
     }
@@ -79,7 +80,7 @@ fn lost(code: NoiseCode, arm: &ArmTotals) -> Option<f64> {
             let on_device = arm.place.as_ref()?.bottom_devices().next().is_some();
             Some(if on_device { causes::device_wait_share(arm) } else { 0.0 })
         }
-        NoiseCode::Governor | NoiseCode::Frequency => None,
+        NoiseCode::Governor | NoiseCode::Frequency | NoiseCode::UnlikeSaved => None,
     }
 }
 

@@ -11,7 +11,7 @@ use model::run::Run;
 
 /// What six default runs of every study differed by: the standard deviation of the logarithm
 /// of a ratio of times.
-const USUAL: Learned = Learned { deviation: 0.027, degrees: 100.0, runs: 0 };
+const USUAL: Learned = Learned { deviation: 0.027, degrees: 100.0, runs: 0, level: None };
 
 /// How much each pair's ratio of times varies.
 pub(super) fn of_pairs(run: &Run, pairs: &[Pair]) -> Vec<BetweenRuns> {
@@ -21,7 +21,8 @@ pub(super) fn of_pairs(run: &Run, pairs: &[Pair]) -> Vec<BetweenRuns> {
             sides == [pair.base, pair.other] || sides == [pair.other, pair.base]
         };
         let place = run.plan.pairs.iter().position(is_it)?;
-        run.between_runs.get(place)?.time
+        // Where it lay is not told of what an article reads of it.
+        Some(Learned { level: None, ..run.between_runs.get(place)?.time? })
     };
     let usual = of_all(run).unwrap_or(USUAL);
     let of_pair = |pair| BetweenRuns { time: Some(shown(pair).unwrap_or(usual)), p99: None };
@@ -41,5 +42,6 @@ fn of_all(run: &Run) -> Option<Learned> {
         deviation: mean(|learned| learned.deviation.powi(2)).sqrt(),
         degrees: mean(|learned| learned.degrees),
         runs: known().map(|learned| learned.runs).max()?,
+        level: None,
     })
 }

@@ -23,7 +23,7 @@ fn run(times: [f64; 2], noise: f64, change: impl Fn(&mut Slice)) -> Run {
         }
     }
     let mut run = testing::run(3, slices);
-    let learned = Learned { deviation: 0.007, degrees: 50.0, runs: 50 };
+    let learned = Learned { deviation: 0.007, degrees: 50.0, runs: 50, level: None };
     run.between_runs = vec![BetweenRuns { time: Some(learned), p99: None }; run.plan.pairs.len()];
     run
 }
@@ -126,7 +126,7 @@ fn a_decision_allows_for_what_saved_runs_differ_by_or_for_the_usual() {
         let mut run = run([1.1, 1.0], 0.001, |_| ());
         run.between_runs.clear();
         if let Some(deviation) = of {
-            let time = Some(Learned { deviation, degrees: 50.0, runs: 50 });
+            let time = Some(Learned { deviation, degrees: 50.0, runs: 50, level: None });
             run.between_runs = vec![BetweenRuns { time, p99: None }; run.plan.pairs.len()];
         }
         // The plan compares the first with the second, and neither with the other two.

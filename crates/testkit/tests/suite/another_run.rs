@@ -6,9 +6,10 @@ use std::time::Duration;
 
 use analysis::analyse;
 use iotoll_testkit::{ArmBehaviour, SimulatedRunner, run_among};
-use model::analysis::{Comparison, Verdict};
+use model::analysis::{Analysis, Comparison, Verdict};
 use model::between_runs::{BetweenRuns, Learned};
 use model::document::Document;
+use model::noise::NoiseCode;
 use model::plan::{Draft, Plan, StudyPlan};
 use model::run::Run;
 
@@ -28,8 +29,14 @@ fn plan() -> Plan {
 
 /// A run whose second arm takes so many times as long, and six saved runs differ by this much.
 fn measured(factor: f64, deviation: Option<f64>) -> Run {
+    measured_after(factor, deviation, None)
+}
+
+/// The same where the second arm took so many times as long in the last saved runs.
+fn measured_after(factor: f64, deviation: Option<f64>, saved: Option<f64>) -> Run {
+    let level = saved.map(f64::ln);
     let arms = [1000.0, 1000.0 * factor].map(|ns| ArmBehaviour::steady(ns, 0.03)).to_vec();
-    let learned = |deviation| Learned { deviation, degrees: 5.0, runs: 6 };
+    let learned = |deviation| Learned { deviation, degrees: 5.0, runs: 6, level };
     let between = |deviation| {
         let learned = Some(learned(deviation));
         BetweenRuns { time: learned, p99: learned }
@@ -76,6 +83,23 @@ fn a_run_ends_early_only_where_another_would_say_the_same() {
     assert_eq!(stretches(&measured(1.2, None)), 5);
     assert_eq!(stretches(&measured(1.2, Some(0.06))), 10, "it is never sure");
     assert_eq!(stretches(&measured(5.0, Some(0.06))), 5);
+}
+
+#[test]
+fn a_run_far_from_the_saved_ones_says_so_and_has_wider_intervals() {
+    let found = |saved| analyse(&measured_after(1.2, Some(0.02), saved));
+    let width = |of: &Analysis| {
+        let Comparison { ratio_low, ratio_high, .. } = &of.comparisons[0];
+        (ratio_high.unwrap() / ratio_low.unwrap()).ln()
+    };
+    let said =
+        |of: &Analysis| of.noise.sources.iter().find(|s| s.code == NoiseCode::UnlikeSaved).cloned();
+    let [untold, like, unlike] = [None, Some(1.2), Some(1.1)].map(found);
+    assert!(said(&untold).is_none() && said(&like).is_none(), "{:?}", like.noise);
+    assert!(width(&like) < width(&untold) && width(&untold) < 0.6 * width(&unlike));
+    let said = said(&unlike).unwrap();
+    assert!((3.5..4.5).contains(&said.evidence["unlike_saved"]), "{said:?}");
+    assert!(said.text.contains("times as far from the last of 6 saved runs"), "{said:?}");
 }
 
 #[test]
