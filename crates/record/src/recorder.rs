@@ -28,7 +28,7 @@ use crate::starts::Starts;
 const TIMING: &str = "measuring what it costs";
 /// The calls are timed without a recorder and with it, in turns: a machine is faster at one moment
 /// than at the next. So long, and once at the least: nobody waits for a recording to begin, and turns
-/// are kept for the next one. Once all are there that are kept, one more is enough.
+/// are kept for the next one.
 const TIMING_MAX: Duration = Duration::from_millis(40);
 
 /// Records.
@@ -113,38 +113,15 @@ impl Recorder {
     /// ([`time_calls`](crate::time_calls)) and prints what came of it. A preloaded library is
     /// calibrated by a program that comes with it instead: the command may be a static program.
     /// What is found is added to what earlier recordings on this machine by this mechanism found.
+    /// Once they found enough, a recording begins at once, and may [`renew`](Self::renew) it
+    /// afterwards.
     pub fn calibrate(
         &mut self,
         timing: impl Fn(u32) -> Command,
         kept: &mut Calibration,
     ) -> Result<(), Error> {
-        if let Means::Preload(_) = self.means {
-            let program = Preload::timing_program().map_err(while_(TIMING))?;
-            return self.calibrate_by(|calls| program.command(calls), kept);
-        }
-        self.calibrate_by(timing, kept)
-    }
-
-    fn calibrate_by(
-        &mut self,
-        timing: impl Fn(u32) -> Command,
-        kept: &mut Calibration,
-    ) -> Result<(), Error> {
-        let calls = match self.means {
-            Means::Ebpf(_) | Means::Preload(_) => 100,
-            Means::Ptrace => 1,
-        };
-        let began = Instant::now();
-        let mut before = read_rounds(&self.bare(timing(calls))?);
-        loop {
-            let mut took = Took::default();
-            let recorded = read_rounds(&self.timed(timing(calls), &mut took)?);
-            let after = read_rounds(&self.bare(timing(calls))?);
-            kept.add(&before, &recorded, took, &after);
-            before = after;
-            if kept.is_full() || began.elapsed() > TIMING_MAX {
-                break;
-            }
+        if !kept.is_full() {
+            self.renew(timing, kept)?;
         }
         // A recorder that stops the program says itself for how long.
         let is_open = !kept.starts.is_full() && !matches!(self.means, Means::Ptrace);
@@ -162,6 +139,42 @@ impl Recorder {
         let nothing = || io::Error::other("nothing came of it");
         self.overhead = kept.overhead().ok_or_else(nothing).map_err(while_(TIMING))?;
         Ok(())
+    }
+
+    /// Adds what recording costs now, for the next one.
+    pub fn renew(
+        &mut self,
+        timing: impl Fn(u32) -> Command,
+        kept: &mut Calibration,
+    ) -> Result<(), Error> {
+        if let Means::Preload(_) = self.means {
+            let program = Preload::timing_program().map_err(while_(TIMING))?;
+            return self.take_turns(|calls| program.command(calls), kept);
+        }
+        self.take_turns(timing, kept)
+    }
+
+    fn take_turns(
+        &mut self,
+        timing: impl Fn(u32) -> Command,
+        kept: &mut Calibration,
+    ) -> Result<(), Error> {
+        let calls = match self.means {
+            Means::Ebpf(_) | Means::Preload(_) => 100,
+            Means::Ptrace => 1,
+        };
+        let began = Instant::now();
+        let mut before = read_rounds(&self.bare(timing(calls))?);
+        loop {
+            let mut took = Took::default();
+            let recorded = read_rounds(&self.timed(timing(calls), &mut took)?);
+            let after = read_rounds(&self.bare(timing(calls))?);
+            kept.add(&before, &recorded, took, &after);
+            before = after;
+            if kept.is_full() || began.elapsed() > TIMING_MAX {
+                return Ok(());
+            }
+        }
     }
 
     /// Times the calls while no program is attached: one that is attached slows all, recorded

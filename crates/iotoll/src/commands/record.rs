@@ -88,7 +88,7 @@ pub(crate) fn run(args: &RecordArgs) -> anyhow::Result<Exit> {
     let mut recorder = Recorder::new(args.mechanism.0, Some(&command))?;
     recorder.check(&command)?;
     let file = recording::file(&args.trace, program)?;
-    recording::calibrate(&mut recorder)?;
+    let calibrated = recording::calibrate(&mut recorder)?;
     let (file, written) = file.begin()?;
     let trace = TraceWriter::new(
         file,
@@ -107,6 +107,7 @@ pub(crate) fn run(args: &RecordArgs) -> anyhow::Result<Exit> {
     };
     let bill = told.bill();
     output::aside(|width| told.text(bill.as_ref(), width));
+    calibrated.renew(&mut recorder);
     match outcome.summary.status {
         None => Ok(Exit::CouldNot),
         Some(0) => judged(limits, bill),

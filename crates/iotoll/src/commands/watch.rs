@@ -66,7 +66,7 @@ pub(crate) fn run(args: &WatchArgs) -> anyhow::Result<Exit> {
     };
     let program = recorder.check_process(args.process)?;
     let file = recording::file(&args.trace, &program)?;
-    recording::calibrate(&mut recorder)?;
+    let calibrated = recording::calibrate(&mut recorder)?;
     let (file, written) = file.begin()?;
     let trace = TraceWriter::new(
         file,
@@ -86,5 +86,6 @@ pub(crate) fn run(args: &WatchArgs) -> anyhow::Result<Exit> {
         elsewhere: elsewhere.as_ref(),
     };
     output::result(&told.text(told.bill().as_ref(), output::width()))?;
+    calibrated.renew(&mut recorder);
     Ok(if outcome.cut.is_some() { Exit::CouldNot } else { Exit::Done })
 }

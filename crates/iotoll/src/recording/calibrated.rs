@@ -1,9 +1,11 @@
-//! What recording costs here, found out before it begins and kept for the next recording.
+//! What recording costs here: found out before the first ones begin, kept for the next ones, and
+//! renewed after one where what is kept is old.
 
 use std::ffi::OsString;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 
 use anyhow::Context as _;
 use record::{Calibration, Recorder};
@@ -11,20 +13,53 @@ use record::{Calibration, Recorder};
 /// The hidden command that a recorder is calibrated by.
 pub(crate) const TIME_CALLS: &str = "__time-calls";
 
+/// A machine may cost more or less after this: others share its processors and its caches.
+const OLD: Duration = Duration::from_mins(10);
+
+/// What a recorder was calibrated by.
+pub(crate) struct Calibrated {
+    program: PathBuf,
+    calibration: Calibration,
+    kept: Option<Kept>,
+}
+
 /// Finds out what recording costs, by this program itself where it can be recorded.
-pub(crate) fn calibrate(recorder: &mut Recorder) -> anyhow::Result<()> {
+pub(crate) fn calibrate(recorder: &mut Recorder) -> anyhow::Result<Calibrated> {
     let program = std::env::current_exe().context("finding this program's own file")?;
     let kept = Kept::of(recorder);
-    let mut calibration = kept.as_ref().map(Kept::read).unwrap_or_default();
-    let timing = |calls: u32| {
-        let mut command = Command::new(&program);
+    let known = kept.as_ref().map(Kept::read).unwrap_or_default();
+    let mut calibration = known.clone();
+    recorder.calibrate(timing(&program), &mut calibration)?;
+    let calibrated = Calibrated { program, calibration, kept };
+    if calibrated.calibration != known {
+        calibrated.keep();
+    }
+    Ok(calibrated)
+}
+
+impl Calibrated {
+    /// After a recording: measures it again for the next one, where what is kept is old. Where that
+    /// cannot be, the next one has what there is.
+    pub(crate) fn renew(mut self, recorder: &mut Recorder) {
+        let is_old = self.kept.as_ref().is_some_and(Kept::is_old);
+        if is_old && recorder.renew(timing(&self.program), &mut self.calibration).is_ok() {
+            self.keep();
+        }
+    }
+
+    /// Where it cannot be kept, the next recording finds it out again.
+    fn keep(&self) {
+        let _ = self.kept.as_ref().map(|kept| kept.write(&self.calibration));
+    }
+}
+
+/// Has a number of calls timed by this program.
+fn timing(program: &Path) -> impl Fn(u32) -> Command {
+    move |calls| {
+        let mut command = Command::new(program);
         command.args([OsString::from(TIME_CALLS), calls.to_string().into()]);
         command
-    };
-    recorder.calibrate(timing, &mut calibration)?;
-    // Where it cannot be kept, the next recording finds it out again.
-    let _ = kept.map(|kept| kept.write(&calibration));
-    Ok(())
+    }
 }
 
 /// What is kept for this machine as it runs now.
@@ -45,6 +80,11 @@ impl Kept {
             concat!("iotoll ", env!("CARGO_PKG_VERSION"))
         );
         Some(Self { file: folder.join(format!("overhead-{mechanism}")), machine })
+    }
+
+    fn is_old(&self) -> bool {
+        let changed = fs::metadata(&self.file).and_then(|facts| facts.modified());
+        changed.is_ok_and(|at| at.elapsed().is_ok_and(|since| since > OLD))
     }
 
     fn read(&self) -> Calibration {

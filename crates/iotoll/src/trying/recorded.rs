@@ -44,7 +44,7 @@ impl RecordedRun {
         output::note(&format!("recording it, some {}", units::time(took.as_nanos() as f64)));
         let mut recorder = recorder(args, trial, own_users)?;
         recorder.check(&trial.command())?;
-        recording::calibrate(&mut recorder)?;
+        let calibrated = recording::calibrate(&mut recorder)?;
         let file = |name: &str| {
             let path = grounds.work().path().join(name);
             let _ = fs::remove_file(&path);
@@ -63,6 +63,7 @@ impl RecordedRun {
         }
         let outcome = stoppable(trial, |begun| recorder.record(&mut command, writer, begun))?;
         drop(view);
+        calibrated.renew(&mut recorder);
         if trial.is_stopped() {
             return Err(trial::Error::Stopped.into());
         }
