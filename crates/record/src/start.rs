@@ -7,7 +7,11 @@
 use std::io::{self, PipeReader, PipeWriter, Read as _, Write as _};
 use std::os::unix::process::CommandExt as _;
 use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
 
+use host::clock::monotonic_ns;
 use sys::fork::in_child;
 
 /// What shells use for a command that cannot be run.
@@ -49,9 +53,34 @@ impl Held {
         leave.write_all(&[0])
     }
 
+    /// When it became its program, once it has: the kernel closes the pipe by which it would tell why
+    /// it did not.
+    pub(crate) fn became_at(&self) -> io::Result<BecameAt> {
+        let refusal = self.refusal()?;
+        let at_ns = BecameAt::default();
+        let known = at_ns.clone();
+        let wait = move || {
+            if refusal.read().is_none() {
+                known.0.store(monotonic_ns(), Ordering::Relaxed);
+            }
+        };
+        thread::Builder::new().spawn(wait)?;
+        Ok(at_ns)
+    }
+
     /// Where to read why it did not become its program.
     pub(crate) fn refusal(&self) -> io::Result<Refusal> {
         self.refusal.try_clone().map(Refusal)
+    }
+}
+
+/// A moment on `CLOCK_MONOTONIC`, once it is known.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct BecameAt(Arc<AtomicU64>);
+
+impl BecameAt {
+    pub(crate) fn ns(&self) -> Option<u64> {
+        Some(self.0.load(Ordering::Relaxed)).filter(|at_ns| *at_ns > 0)
     }
 }
 
@@ -81,6 +110,8 @@ fn become_program(command: &mut Command, mut leave: PipeReader, mut refusal: Pip
 mod tests {
     #![allow(clippy::unwrap_used)]
 
+    use std::time::Duration;
+
     use super::*;
     use sys::wait::wait_for_end;
 
@@ -91,11 +122,18 @@ mod tests {
         let mut command = Command::new("touch");
         command.arg(&file);
         let mut held = Held::start(&mut command).unwrap();
-        assert!(!file.exists());
+        let became = held.became_at().unwrap();
+        assert!(!file.exists() && became.ns().is_none());
+        let before_ns = monotonic_ns();
         held.release().unwrap();
         assert!(held.refusal().unwrap().read().is_none());
         assert_eq!(wait_for_end(held.process()).unwrap().status, 0);
         assert!(file.exists());
+        let is_known = || became.ns().is_some_and(|at_ns| at_ns > before_ns);
+        assert!((0..1000).any(|_| is_known() || {
+            thread::sleep(Duration::from_millis(1));
+            false
+        }));
         let held = Held::start(&mut Command::new("true")).unwrap();
         let process = held.process();
         drop(held);

@@ -21,6 +21,7 @@ use crate::shared::{
     ARGUMENTS, BEGAN, BLOCK_LENGTH, DISPATCHED, ENDED_AT, LOST, NUMBER, PATH_LENGTH, PROCESS,
     RESERVED, REST, RESULT, STAMP_SHIFT, THREAD, TO_LENGTH, UNIT_BYTES,
 };
+use crate::start::BecameAt;
 
 /// The command. There is no process of this number.
 const FIRST: u32 = 0x7fff_fff0;
@@ -173,7 +174,7 @@ fn record(shared: &mut Shared, steps: &[Step]) -> io::Result<Vec<u8>> {
     let mut trace = Vec::new();
     let writer = TraceWriter::new(&mut trace, &header).map_err(io::Error::other)?;
     let (mut recording, mut tree) =
-        (Recording::new(writer, trace::Sees::default()), Tree::of(FIRST));
+        (Recording::new(writer, trace::Sees::default()), Tree::of(FIRST, BecameAt::default()));
     recording.hold(FIRST)?;
     for step in steps {
         match step {

@@ -94,7 +94,7 @@ impl Preload {
     /// Runs a command to its end.
     pub(crate) fn record<S: Sink>(&mut self, held: Held, sink: &mut S) -> Result<Followed, Error> {
         let first = held.process();
-        let mut tree = Tree::of(first);
+        let mut tree = Tree::of(first, held.became_at().unwrap_or_default());
         self.ring.open(true);
         let drain = |sink: &mut S| self.drain(&mut tree, sink, false);
         let (end, mut cut) = until_end(held, RING_BYTES, sink, drain)?;

@@ -8,6 +8,10 @@ use trace::Unseen;
 use super::layout::{Record, RecordKind};
 use super::times::Times;
 use crate::raw_call::{Event, Forked, RawCall, Sink};
+use crate::start::BecameAt;
+
+/// When the command is about to begin.
+const NOT_KNOWN: u64 = 0;
 
 /// A program that was about to begin.
 struct Begins {
@@ -26,17 +30,21 @@ pub(super) struct Tree {
     beginning: HashMap<u32, Begins>,
     /// Processor time of threads that have ended, by process.
     used: HashMap<u32, (u64, u64)>,
+    /// When the command became its program. It tells of itself once its libraries are loaded, which
+    /// is part of what it takes.
+    became: BecameAt,
 }
 
 impl Tree {
-    /// One that begins with a command.
-    pub(super) fn of(first: u32) -> Self {
-        let begins = Begins { at_ns: 0, program: Vec::new() };
+    /// One that begins with a command, which becomes its program at some time.
+    pub(super) fn of(first: u32, became: BecameAt) -> Self {
+        let begins = Begins { at_ns: NOT_KNOWN, program: Vec::new() };
         Self {
             threads: HashMap::from([(first, first)]),
             clones: HashSet::new(),
             beginning: HashMap::from([(first, begins)]),
             used: HashMap::new(),
+            became,
         }
     }
 
@@ -55,9 +63,12 @@ impl Tree {
                 sink.on_event(&Event::Called(RawCall { began_ns, ended_ns, ..raw_call }))
             }
             RecordKind::Began(program) => {
-                self.beginning.remove(&process);
+                let begins = self.beginning.remove(&process);
                 self.threads.retain(|_, of| *of != process);
                 self.threads.insert(process, process);
+                let command = begins.filter(|begins| begins.at_ns == NOT_KNOWN);
+                let became = command.and_then(|_| self.became.ns());
+                let at_ns = became.map_or(at_ns, |became_ns| became_ns.min(at_ns));
                 sink.on_event(&Event::Executed { at_ns, thread: process, program })
             }
             RecordKind::Executing(program) => {
@@ -222,7 +233,8 @@ mod tests {
     }
 
     fn told(records: Vec<(u32, u32, RecordKind<'_>)>) -> Vec<String> {
-        let (mut tree, mut told, times) = (Tree::of(1), Events::default(), Times::new());
+        let (mut tree, mut told, times) =
+            (Tree::of(1, BecameAt::default()), Events::default(), Times::new());
         for (thread, process, what) in records {
             tree.on_event(Record { at: 0, thread, process, what }, &times, &mut told).unwrap();
         }
