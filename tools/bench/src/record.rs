@@ -5,8 +5,11 @@
 //! starts it does not count. Switches between threads are timed beside a recording, too. Then losses
 //! are looked for where calls come as fast as they can, and a program that uses SQLite is timed.
 
+mod own_time;
 mod sqlite;
 mod switches;
+
+pub(crate) use self::own_time::{BecomeArgs, become_program};
 
 use std::fs::{self, File};
 use std::hint::black_box;
@@ -54,6 +57,8 @@ enum Part {
     Losses,
     /// By how much a program that uses SQLite becomes slower
     Sqlite,
+    /// How far the own time that a bill says is from that of the bare program
+    Own,
 }
 
 #[derive(clap::Args)]
@@ -115,6 +120,9 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     if is_asked(Part::Sqlite) {
         // Syncs of a device are of very different lengths.
         has_missed |= sqlite::run(&ways, folder.path(), 6 * args.rounds)?;
+    }
+    if is_asked(Part::Own) {
+        own_time::run(&iotoll, args.rounds)?;
     }
     if has_missed {
         bail!("a target was missed");

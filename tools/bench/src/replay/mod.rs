@@ -8,8 +8,8 @@
 //! as they know it: what they estimated may be as much more, or nothing. Last comes a server that is
 //! watched under load.
 
-mod folders;
-mod programs;
+pub(crate) mod folders;
+pub(crate) mod programs;
 mod watched;
 
 use std::fs::File;
