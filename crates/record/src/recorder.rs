@@ -121,20 +121,12 @@ impl Recorder {
         kept: &mut Calibration,
     ) -> Result<(), Error> {
         if !kept.is_full() {
-            self.renew(timing, kept)?;
+            self.time_calls(timing, kept)?;
         }
-        // A recorder that stops the program says itself for how long.
-        let is_open = !kept.starts.is_full() && !matches!(self.means, Means::Ptrace);
-        let program = is_open.then(Preload::timing_program).and_then(Result::ok);
-        // It is not made for each processor, and needs a C library that is not everywhere.
-        let program = program.filter(TimingProgram::can_run);
-        let bare = program.as_ref().map(|program| self.bare(program.starts())).transpose()?;
-        if let Means::Ebpf(ebpf) = &mut self.means {
-            self.sees = ebpf.observe();
-        }
-        if let (Some(program), Some(bare)) = (program, bare) {
-            let recorded = self.timed(program.starts(), &mut Took::default())?;
-            kept.starts.add(&Starts::read_rounds(&bare), &Starts::read_rounds(&recorded));
+        if kept.starts.are_enough() {
+            self.observe();
+        } else {
+            self.time_starts(kept)?;
         }
         let nothing = || io::Error::other("nothing came of it");
         self.overhead = kept.overhead().ok_or_else(nothing).map_err(while_(TIMING))?;
@@ -143,6 +135,47 @@ impl Recorder {
 
     /// Adds what recording costs now, for the next one.
     pub fn renew(
+        &mut self,
+        timing: impl Fn(u32) -> Command,
+        kept: &mut Calibration,
+    ) -> Result<(), Error> {
+        self.time_calls(timing, kept)?;
+        self.time_starts(kept)
+    }
+
+    /// Attaches what sees more than calls.
+    fn observe(&mut self) {
+        if let Means::Ebpf(ebpf) = &mut self.means {
+            self.sees = ebpf.observe();
+        }
+    }
+
+    /// Whether as much is kept as can be: another measurement tells more only where it is old.
+    pub fn is_settled(&self, kept: &Calibration) -> bool {
+        kept.is_full() && (kept.starts.are_full() || self.starting_program().is_none())
+    }
+
+    /// What starts processes to be timed; none where the recorder says itself for how long it stops
+    /// one. It is not made for each processor, and needs a C library that is not everywhere.
+    fn starting_program(&self) -> Option<TimingProgram> {
+        let says_itself = matches!(self.means, Means::Ptrace);
+        let program = (!says_itself).then(Preload::timing_program)?.ok();
+        program.filter(TimingProgram::can_run)
+    }
+
+    /// Adds what starting a process costs.
+    fn time_starts(&mut self, kept: &mut Calibration) -> Result<(), Error> {
+        let program = self.starting_program();
+        let bare = program.as_ref().map(|program| self.bare(program.starts())).transpose()?;
+        self.observe();
+        if let (Some(program), Some(bare)) = (program, bare) {
+            let recorded = self.timed(program.starts(), &mut Took::default())?;
+            kept.starts.add(&Starts::read_rounds(&bare), &Starts::read_rounds(&recorded));
+        }
+        Ok(())
+    }
+
+    fn time_calls(
         &mut self,
         timing: impl Fn(u32) -> Command,
         kept: &mut Calibration,

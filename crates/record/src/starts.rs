@@ -9,9 +9,11 @@ use trace::OverheadNs;
 use crate::middles::{middle_half, no_less, numbers};
 use crate::timing::STARTS;
 
-/// As many are kept of what was found before, and then nothing is measured any more: what starting
-/// costs does not change from one recording to the next.
-const KEPT: usize = 8;
+/// Before so many were measured, a recording waits for another one. They scatter by as much as
+/// starting costs.
+const ENOUGH: usize = 8;
+/// So many are kept, the latest.
+const KEPT: usize = 3 * ENOUGH;
 
 /// What a process took that did nothing, and one that became a program, in nanoseconds.
 pub(crate) type Round = [u64; 2];
@@ -36,8 +38,13 @@ impl Starts {
         self.0.iter().map(|[process, program]| format!("{process} {program}"))
     }
 
-    /// Whether enough is known.
-    pub(crate) fn is_full(&self) -> bool {
+    /// Whether enough is known for a recording to begin.
+    pub(crate) fn are_enough(&self) -> bool {
+        self.0.len() >= ENOUGH
+    }
+
+    /// Whether as many are there as are kept.
+    pub(crate) fn are_full(&self) -> bool {
         self.0.len() >= KEPT
     }
 
@@ -52,6 +59,8 @@ impl Starts {
         let beyond = |at| Some(of(recorded, at)?.cast_signed() - of(bare, at)?.cast_signed());
         if let (Some(process), Some(program)) = (beyond(0), beyond(1)) {
             self.0.push([process, program]);
+            let surplus = self.0.len().saturating_sub(KEPT);
+            self.0.drain(..surplus);
         }
     }
 
@@ -92,11 +101,14 @@ mod tests {
     }
 
     #[test]
-    fn as_many_are_kept_as_are_enough() {
+    fn the_latest_are_kept() {
         let mut starts = Starts::default();
-        while !starts.is_full() {
+        starts.add(&[[1, 2]], &[[1, 2]]);
+        while starts.0.len() < KEPT || starts.0[0] == [0, 0] {
+            assert_eq!(starts.are_enough(), starts.0.len() >= ENOUGH);
             starts.add(&[[1, 2]], &[[4, 9]]);
         }
+        assert!(starts.are_full() && starts.0.len() == KEPT);
         let text: String = starts.lines().map(|line| line + "\n").collect();
         assert_eq!(Starts::read(&format!("1 2 3\n{text}3 7\n")), starts);
     }

@@ -81,8 +81,6 @@ enum Bench {
     /// Says how much processor time a command uses, for `record`
     #[command(hide = true)]
     RecordUsed(record::UsedArgs),
-    #[command(hide = true)]
-    RecordBecome(record::BecomeArgs),
     /// The calls that `record` looks for
     #[command(hide = true)]
     RecordStorm(record::StormArgs),
@@ -149,7 +147,6 @@ fn run(what: &Bench) -> Result<()> {
         Bench::Record(args) => record::run(args),
         Bench::RecordLoop(args) => record::run_loop(args),
         Bench::RecordUsed(args) => record::run_used(args),
-        Bench::RecordBecome(args) => record::become_program(args),
         Bench::RecordStorm(args) => record::run_storm(args),
         Bench::Replay(args) => replay::run(args),
         Bench::Store(args) => store::run(args),

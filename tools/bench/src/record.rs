@@ -9,8 +9,6 @@ mod own_time;
 mod sqlite;
 mod switches;
 
-pub(crate) use self::own_time::{BecomeArgs, become_program};
-
 use std::fs::{self, File};
 use std::hint::black_box;
 use std::io::{Seek as _, Write as _};

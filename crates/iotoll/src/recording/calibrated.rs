@@ -14,7 +14,7 @@ use record::{Calibration, Recorder};
 pub(crate) const TIME_CALLS: &str = "__time-calls";
 
 /// A machine may cost more or less after this: others share its processors and its caches.
-const OLD: Duration = Duration::from_mins(10);
+const OLD: Duration = Duration::from_secs(600);
 
 /// What a recorder was calibrated by.
 pub(crate) struct Calibrated {
@@ -38,11 +38,12 @@ pub(crate) fn calibrate(recorder: &mut Recorder) -> anyhow::Result<Calibrated> {
 }
 
 impl Calibrated {
-    /// After a recording: measures it again for the next one, where what is kept is old. Where that
-    /// cannot be, the next one has what there is.
+    /// After a recording: measures it again for the next one, where little is kept or it is old. Where
+    /// that cannot be, the next one has what there is.
     pub(crate) fn renew(mut self, recorder: &mut Recorder) {
-        let is_old = self.kept.as_ref().is_some_and(Kept::is_old);
-        if is_old && recorder.renew(timing(&self.program), &mut self.calibration).is_ok() {
+        let is_wanted = |kept: &Kept| kept.is_old() || !recorder.is_settled(&self.calibration);
+        let is_wanted = self.kept.as_ref().is_some_and(is_wanted);
+        if is_wanted && recorder.renew(timing(&self.program), &mut self.calibration).is_ok() {
             self.keep();
         }
     }

@@ -1,20 +1,17 @@
 //! Whether a bill's own time, without the recorder, is what the bare program takes.
 //!
 //! The programs of `bench/programs.toml` run in RAM, bare and recorded, in turns and in random order.
-//! A bare one notes when it becomes its program, as recordings do: starting it does not count.
+//! A bare one is timed from when it has become its program, as recordings are.
 
-use std::fs;
-use std::os::unix::process::CommandExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result};
-use host::clock::monotonic_ns;
 use rand::rng;
 use rand::seq::SliceRandom as _;
 
-use super::{CHEAP, own};
+use super::CHEAP;
 use crate::replay::folders::Folders;
 use crate::replay::programs::{Program, all};
 use crate::spread::{ALIKE, ROUNDS_MIN, Spread};
@@ -22,14 +19,6 @@ use xtask::process::{self, find_program};
 
 /// Programs take turns for so long, and then have no more rounds than an interval needs.
 const TIME_MAX: Duration = Duration::from_secs(30);
-
-#[derive(clap::Args)]
-pub(crate) struct BecomeArgs {
-    /// Where to note when the program begins
-    began: PathBuf,
-    /// The program
-    command: String,
-}
 
 /// What came of one program by one mechanism.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,17 +103,15 @@ fn of_program(
     }))
 }
 
-/// How long the program takes from when it has begun.
+/// How long the program takes from when it has begun, as this process is told by the kernel.
 fn bare_ns(program: &Program, folder: &Path) -> Result<f64> {
-    let began = tempfile::NamedTempFile::new()?;
-    let path = began.path().display().to_string();
-    let (own, arguments) = own(&["record-become".to_owned(), path, program.command.clone()])?;
-    let mut command = Command::new(own);
-    command.args(arguments).current_dir(folder);
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status()?;
-    let ended_ns = monotonic_ns();
-    let began_ns: u64 = fs::read_to_string(began.path())?.parse().context("when it began")?;
-    Ok(ended_ns.saturating_sub(began_ns) as f64)
+    let mut command = Command::new("sh");
+    command.args(["-c", &program.command]).current_dir(folder);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut child = command.spawn()?;
+    let began = Instant::now();
+    child.wait()?;
+    Ok(began.elapsed().as_nanos() as f64)
 }
 
 /// The middle of what its bill says of its own time, and whether there would be no bill.
@@ -139,12 +126,6 @@ fn own_ns(iotoll: &str, mechanism: &str, program: &Program, folder: &Path) -> Re
     let bill: serde_json::Value = serde_json::from_str(&shown)?;
     let own = |end: &str| bill["own_wall_ns"][end].as_f64().context("the bill's own time");
     Ok((f64::midpoint(own("low")?, own("high")?), bill["too_coarse"] == true))
-}
-
-/// Notes the time, and becomes the program.
-pub(crate) fn become_program(args: &BecomeArgs) -> Result<()> {
-    fs::write(&args.began, monotonic_ns().to_string())?;
-    Err(Command::new("sh").args(["-c", &args.command]).exec().into())
 }
 
 #[cfg(test)]
