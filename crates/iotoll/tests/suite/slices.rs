@@ -74,8 +74,8 @@ fn one_that_dies_ends_an_arm_and_the_others_go_on_in_a_new_one() {
         (Signal::KILL, "the process that runs slices was killed"),
         (Signal::TERM, "the process that runs slices was told to end by a signal (SIGTERM)"),
     ] {
-        // Stretches of a minute.
-        let trial = Trial::new().compare(&[&ENDLESS[..6], &["--budget", "10min"]].concat());
+        // Stretches of 12 s.
+        let trial = Trial::new().compare(&[&ENDLESS[..6], &["--budget", "2min"]].concat());
         let mut running = trial.start();
         await_processes(&mut running, 2);
         let process = running.await_process(SLICES);

@@ -1,6 +1,6 @@
 //! Making a bill, entry by entry.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::awaited::{AwaitedProcess, Wakes};
@@ -13,6 +13,7 @@ use super::kind::{KINDS, Kind};
 use super::moved::{bytes, written_to};
 use super::needless::NeedlessWork;
 use super::order::{InOrder, Interval};
+use super::paid::Paid;
 use super::range::RangeNs;
 use super::requests::Requests;
 use super::uses::Uses;
@@ -25,8 +26,6 @@ use crate::op::Op;
 
 /// How many files a bill names.
 const TOP_FILES: usize = 20;
-/// How many threads' calls are counted apart, for the recorder's overhead.
-const THREADS_MAX: usize = 1 << 16;
 /// Where less of the recorded time than this is the program's own, a small error of what the recorder
 /// costs is a large one of the rest.
 const OWN_MIN: f64 = 0.5;
@@ -73,12 +72,8 @@ pub(crate) struct BillBuilder {
     requests: Requests,
     wakes: Wakes,
     calls: u64,
-    /// The recorder's overhead on all calls …
-    overhead_ns: OverheadNs,
-    /// … at the least, on those of each thread that has not ended, …
-    overhead_of: HashMap<u32, i64>,
-    /// … and on those of the thread that had the most.
-    toll_of_most: i64,
+    /// What the recorder took.
+    paid: Paid,
     /// For how long any thread was held up by the recorder, where it stops them.
     held_ns: RangeNs,
     processes: u64,
@@ -106,10 +101,8 @@ impl BillBuilder {
             requests: Requests::default(),
             wakes: Wakes::default(),
             calls: 0,
-            overhead_ns: OverheadNs::default(),
-            overhead_of: HashMap::new(),
+            paid: Paid::default(),
             held_ns: RangeNs::default(),
-            toll_of_most: 0,
             processes: 0,
             threads: 0,
             working_folder: None,
@@ -137,11 +130,10 @@ impl BillBuilder {
                 self.last_ns = self.last_ns.max(*at_ns);
                 // Those of before were not started while they were recorded.
                 if !thread && *at_ns > 0 {
-                    self.paid(*parent, self.header.process_ns);
+                    self.paid(*at_ns, *parent, self.header.process_ns);
                 }
             }
-            Entry::Exit { thread, at_ns, .. } => {
-                self.overhead_of.remove(thread);
+            Entry::Exit { at_ns, .. } => {
                 self.last_ns = self.last_ns.max(*at_ns);
             }
             Entry::Inherited { fd: WORKING_FOLDER, path, .. } => {
@@ -161,7 +153,7 @@ impl BillBuilder {
             }
             Entry::Exec { at_ns, program, thread } => {
                 self.last_ns = self.last_ns.max(*at_ns);
-                self.paid(*thread, self.header.program_ns);
+                self.paid(*at_ns, *thread, self.header.program_ns);
                 if let Some(path) = program.and_then(|program| self.follower.path(program)) {
                     self.uses.ran(path);
                 }
@@ -196,20 +188,12 @@ impl BillBuilder {
     fn count(&mut self, call: &Call) {
         self.calls += u64::from(call.op.is_call());
         self.last_ns = self.last_ns.max(call.ended_ns());
-        self.paid(call.thread, Some(self.header.overhead_of(call)));
+        self.paid(call.ended_ns(), call.thread, Some(self.header.overhead_of(call)));
     }
 
     /// A thread took so much longer because it was recorded.
-    fn paid(&mut self, thread: u32, overhead_ns: Option<OverheadNs>) {
-        let OverheadNs { low, high } = overhead_ns.unwrap_or_default();
-        self.overhead_ns.low = self.overhead_ns.low.saturating_add(low);
-        self.overhead_ns.high = self.overhead_ns.high.saturating_add(high);
-        if self.overhead_of.len() >= THREADS_MAX {
-            self.overhead_of.clear();
-        }
-        let of_thread = self.overhead_of.entry(thread).or_default();
-        *of_thread = of_thread.saturating_add(low);
-        self.toll_of_most = self.toll_of_most.max(*of_thread);
+    fn paid(&mut self, at_ns: u64, thread: u32, overhead_ns: Option<OverheadNs>) {
+        self.paid.take(at_ns, thread, overhead_ns.unwrap_or_default());
     }
 
     fn bill(&mut self, call: &Call, followed: &Followed, kind: Kind) {
@@ -339,9 +323,8 @@ impl BillBuilder {
         }
     }
 
-    /// The wall time without the recorder. Its overhead was on the way at least as often as the
-    /// busiest thread called, and at most as often as all of them; never within the time of
-    /// which files alone have the most. A recorder that stops threads says for how long it held up any.
+    /// The wall time without the recorder, whose overhead was never within the time of which files
+    /// alone have the most. A recorder that stops threads says for how long it held up any.
     fn own_wall(&self, wall_ns: u64, summary: Option<&Summary>) -> RangeNs {
         let files_ns = self.files.once_high();
         let without = |overhead| without(wall_ns, overhead).max(files_ns).min(wall_ns.max(1));
@@ -352,8 +335,8 @@ impl BillBuilder {
             return RangeNs { low: own(self.held_ns.high), high: own(self.held_ns.low) };
         }
         RangeNs {
-            low: without(most_ns(self.overhead_ns.high)),
-            high: without(most_ns(self.toll_of_most)),
+            low: without(most_ns(self.paid.all.high)),
+            high: without(most_ns(self.paid.at_least())),
         }
     }
 
@@ -383,7 +366,7 @@ impl BillBuilder {
 
     /// The processor time without the recorder's part, of which each call has one.
     fn own_processor(&self, summary: &Summary) -> RangeNs {
-        let OverheadNs { low, high } = self.overhead_ns;
+        let OverheadNs { low, high } = self.paid.all;
         let all_ns = summary.user_ns.saturating_add(summary.system_ns);
         RangeNs { low: without(all_ns, high), high: without(all_ns, low) }
     }

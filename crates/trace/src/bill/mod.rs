@@ -20,6 +20,7 @@ mod kind;
 mod moved;
 mod needless;
 mod order;
+mod paid;
 mod range;
 mod ranges;
 mod requests;

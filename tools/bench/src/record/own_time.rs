@@ -13,9 +13,11 @@ use rand::seq::SliceRandom as _;
 
 use super::CHEAP;
 use crate::replay::folders::Folders;
+
 use crate::replay::programs::{Program, all};
 use crate::spread::{ALIKE, ROUNDS_MIN, Spread};
-use xtask::process::{self, find_program};
+use xtask::packages::is_installed;
+use xtask::process;
 
 /// Programs take turns for so long, and then have no more rounds than an interval needs.
 const TIME_MAX: Duration = Duration::from_secs(30);
@@ -57,7 +59,7 @@ pub(super) fn run(iotoll: &str, rounds: usize) -> Result<()> {
     let mut folders = Folders::default();
     let mut all_found = Vec::new();
     for program in all()? {
-        if let Some(missing) = program.needs.iter().find(|need| find_program(need).is_none()) {
+        if let Some(missing) = program.needs.iter().find(|need| !is_installed(need)) {
             println!("{}: not timed, without {missing}", program.name);
             continue;
         }
