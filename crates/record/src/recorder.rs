@@ -120,7 +120,8 @@ impl Recorder {
         timing: impl Fn(u32) -> Command,
         kept: &mut Calibration,
     ) -> Result<(), Error> {
-        if !kept.is_full() {
+        // Only a first recording shows whether ptrace(2) is refused.
+        if !kept.is_full() || matches!(self.means, Means::Ptrace) {
             self.time_calls(timing, kept)?;
         }
         if kept.starts.are_enough() {
@@ -152,7 +153,8 @@ impl Recorder {
 
     /// Whether as much is kept as can be: another measurement tells more only where it is old.
     pub fn is_settled(&self, kept: &Calibration) -> bool {
-        kept.is_full() && (kept.starts.are_full() || self.starting_program().is_none())
+        matches!(self.means, Means::Ptrace)
+            || kept.is_full() && (kept.starts.are_full() || self.starting_program().is_none())
     }
 
     /// What starts processes to be timed; none where the recorder says itself for how long it stops
