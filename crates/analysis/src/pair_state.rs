@@ -151,8 +151,8 @@ fn estimated_away(slice: &Slice) -> f64 {
 }
 
 /// What a run differs by from where the saved ones lay, and the variance that it has.
-fn from_level(stretches: &Stretches, learned: Option<Learned>) -> Option<(f64, f64)> {
-    stretches.from_level(learned?.level?)
+fn off_level(stretches: &Stretches, learned: Option<Learned>) -> Option<(f64, f64)> {
+    stretches.off_level(learned?.level?)
 }
 
 fn variation(Learned { deviation, degrees, .. }: Learned) -> Variation {
@@ -184,8 +184,8 @@ impl PairStates {
     /// Takes note that a stretch is complete.
     pub fn end_stretch(&mut self) {
         self.0.iter_mut().for_each(PairState::end_stretch);
-        let of_means = self.0.iter().map(|state| from_level(&state.mean, state.learned.time));
-        let of_tails = self.0.iter().map(|s| from_level(&s.p99.stretches, s.learned.p99));
+        let of_means = self.0.iter().map(|state| off_level(&state.mean, state.learned.time));
+        let of_tails = self.0.iter().map(|s| off_level(&s.p99.stretches, s.learned.p99));
         let (means, tails) = (unlike(of_means.flatten()), unlike(of_tails.flatten()));
         for state in &mut self.0 {
             state.mean.set_unlike(means);

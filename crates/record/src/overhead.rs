@@ -1,4 +1,4 @@
-//! What recording costs on this machine, found out before it begins.
+//! What recording costs on this machine, found out before it begins or after an earlier recording.
 //!
 //! A process of ours makes the same small calls many times, bare and recorded, and says how long
 //! each took by its own clock. It does so in turns, and each is held against the bare calls just

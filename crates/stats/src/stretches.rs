@@ -128,7 +128,7 @@ impl Stretches {
 
     /// What the estimate differs by from a level of saved runs, and the variance that it has as far
     /// as they and the stretches show it; nothing before the first look.
-    pub fn from_level(&self, level: f64) -> Option<(f64, f64)> {
+    pub fn off_level(&self, level: f64) -> Option<(f64, f64)> {
         let this = self.this_run(self.look()?, self.settings.error_rate);
         Some((this.estimate - level, self.variation?.variance().max(this.variance)))
     }

@@ -63,7 +63,7 @@ impl Setting {
         };
         let mut pairs: Vec<Stretches> = run.iter().zip(variations).map(decided).collect();
         let of_level =
-            |(pair, of): (usize, &Stretches)| level(&series(pair)).and_then(|at| of.from_level(at));
+            |(pair, of): (usize, &Stretches)| level(&series(pair)).and_then(|at| of.off_level(at));
         let factor = unlike(pairs.iter().enumerate().filter_map(of_level));
         for of in &mut pairs {
             of.set_unlike(factor.filter(|_| self.with_unlike));
