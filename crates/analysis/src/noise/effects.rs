@@ -46,7 +46,11 @@ pub(crate) fn of_run(
             take_effect(source, run, &lost, comparisons);
         }
     }
-    let effect = |source: &NoiseSource| source.effect.unwrap_or(-1.0);
+    let effect = |source: &NoiseSource| match source.code {
+        // It is what all of them did together.
+        NoiseCode::UnlikeSaved => f64::INFINITY,
+        _ => source.effect.unwrap_or(-1.0),
+    };
     sources.sort_by(|a, b| effect(b).total_cmp(&effect(a)));
     Noise { sources, unread }
 }
