@@ -12,6 +12,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
 use host::clock::monotonic_ns;
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::retry_on_intr;
 use sys::fork::in_child;
 
 /// What shells use for a command that cannot be run.
@@ -60,7 +62,7 @@ impl Held {
         let at_ns = BecameAt::default();
         let known = at_ns.clone();
         let wait = move || {
-            if refusal.read().is_none() {
+            if refusal.is_none() {
                 known.0.store(monotonic_ns(), Ordering::Relaxed);
             }
         };
@@ -88,6 +90,13 @@ impl BecameAt {
 pub(crate) struct Refusal(PipeReader);
 
 impl Refusal {
+    /// Waits until it is known, and leaves it to be read: whether there is none.
+    fn is_none(&self) -> bool {
+        let mut fds = [PollFd::new(&self.0, PollFlags::IN)];
+        let known = retry_on_intr(|| poll(&mut fds, None));
+        known.is_ok() && !fds[0].revents().contains(PollFlags::IN)
+    }
+
     /// Waits until it is known.
     pub(crate) fn read(mut self) -> Option<io::Error> {
         let mut code = [0; 4];
@@ -143,8 +152,11 @@ mod tests {
     #[test]
     fn what_cannot_be_run_says_why() {
         let mut held = Held::start(&mut Command::new("/no/such/program")).unwrap();
+        // Who waits for the moment leaves the reason to be read.
+        let became = held.became_at().unwrap();
         held.release().unwrap();
         assert_eq!(held.refusal().unwrap().read().unwrap().kind(), io::ErrorKind::NotFound);
         wait_for_end(held.process()).unwrap();
+        assert!(became.ns().is_none());
     }
 }
