@@ -9,10 +9,10 @@ use trace::OverheadNs;
 use crate::middles::{middle_half, no_less, numbers};
 use crate::timing::STARTS;
 
-/// Before so many were measured, a recording waits for another one. They scatter by as much as
+/// A recording waits for a measurement until there are this many. Each scatters by as much as
 /// starting costs.
 const ENOUGH: usize = 8;
-/// So many are kept, the latest.
+/// The number of measurements that are kept, the latest.
 const KEPT: usize = 3 * ENOUGH;
 
 /// What a process took that did nothing, and one that became a program, in nanoseconds.

@@ -66,8 +66,8 @@ pub fn difference(
     let (variance, degrees) = match variation {
         // What is assumed says nothing of what stretches scatter by, which comes on top.
         None => {
-            let own = scatters.map(|of| (of.variance, of.degrees));
-            sum(&[&[(2.0 * ASSUMED_DEVIATION.powi(2), f64::INFINITY)], own.as_slice()].concat())
+            let [before, after] = scatters.map(|of| (of.variance, of.degrees));
+            sum(&[(2.0 * ASSUMED_DEVIATION.powi(2), f64::INFINITY), before, after])
         }
         Some(learned) => learned.of_runs(scatters),
     };

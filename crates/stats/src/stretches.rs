@@ -133,12 +133,12 @@ impl Stretches {
         Some((this.estimate - level, self.variation?.variance().max(this.variance)))
     }
 
-    /// Has this run vary by so many times the variance of the saved ones, where that is known.
+    /// Sets the factor by which this run's variance differs from that of saved ones, if it is known.
     pub fn set_unlike(&mut self, factor: Option<f64>) {
         self.unlike = factor;
     }
 
-    /// By how many times it varies, where that is known.
+    /// That factor, if it is known.
     pub fn unlike(&self) -> Option<f64> {
         self.unlike
     }

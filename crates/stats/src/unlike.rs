@@ -2,17 +2,18 @@
 //!
 //! What disturbs a whole run, or changed since the last one, shows in most of its comparisons, and
 //! the next run will hardly be like it. The mean square of what they differ by from where they lay,
-//! in units of what that varies by, is then more than 1: by so many times more than the saved ones
-//! this run is off. Birge had it of measurements that do not agree, "The calculation of errors by
-//! the method of least squares" (1932). A run that lies where the saved ones do is off by less.
+//! in units of what that varies by, is then more than 1. It is the factor by which this run's variance
+//! exceeds that of the saved ones. Birge had it of measurements that do not agree, "The calculation
+//! of errors by the method of least squares" (1932). A run that lies where the saved ones do is off
+//! by less.
 //!
 //! A change in one of many comparisons is no sign of it, however large: each counts for no more
 //! than five standard deviations.
 
 use crate::median::median;
 
-/// So many of the last saved runs show where a comparison lies. After a change for good, most
-/// of them are of after it once three are.
+/// The number of last saved runs that show where a comparison lies. After a lasting change, their
+/// median follows once three of them are newer.
 const LAST: usize = 5;
 /// What one comparison counts for at the most.
 const SQUARE_MAX: f64 = 25.0;
@@ -31,7 +32,7 @@ pub fn level(series: &[f64]) -> Option<f64> {
 /// `None` of no comparisons.
 pub fn unlike(differences: impl Iterator<Item = (f64, f64)>) -> Option<f64> {
     let square = |(difference, variance): (f64, f64)| {
-        // The level has a variance of its own.
+        // The level is an estimate too: of five runs.
         let usual = variance * (1.0 + 1.0 / LAST as f64);
         (difference.powi(2) / usual).min(SQUARE_MAX)
     };

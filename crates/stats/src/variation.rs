@@ -70,8 +70,8 @@ impl Variation {
     }
 
     /// The variance of what differs from one run to the next, and its degrees of freedom,
-    /// where each run's own scatter has this variance, with so many degrees of freedom, and each
-    /// varies by so many times what saved ones do.
+    /// from the scatter of each run's own stretches and the factor by which its variance differs
+    /// from that of saved runs.
     ///
     /// What was learned has the scatter of the saved runs in it. A run's own scatter counts
     /// instead where it is greater.

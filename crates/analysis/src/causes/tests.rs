@@ -204,7 +204,7 @@ fn writes_are_waited_for_where_they_go_past_the_cache_and_reach_the_device() {
     let mut cached = direct.clone();
     cached.surroundings.residency = Some(residency(1 << 20));
     assert!(!waits(&cached), "they are still in the cache");
-    // With so many reads, neither is what is in the cache on its way to the device.
+    // With this many reads, data in the cache does not show that the slice waited for writeback.
     let mixed = Calls { storage_read_bytes: 1 << 18, ..given };
     assert!(waits(&with_calls(direct.clone(), mixed)));
     assert!(!waits(&with_calls(cached, mixed)), "nobody knows what was waited for");

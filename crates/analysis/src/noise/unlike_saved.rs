@@ -7,8 +7,8 @@ use units::counted;
 
 use super::source::source;
 
-/// By so many times what saved runs vary by. Of usual runs, one in 20 does where it has one
-/// comparison, and one in thousands where it has forty.
+/// The distance from saved runs that is reported, in units of what they vary by. Undisturbed runs
+/// exceed it once in 20 with one comparison, and once in thousands with forty.
 const UNLIKE_MIN: f64 = 2.0;
 
 /// A sentence on it.

@@ -21,7 +21,7 @@ pub(super) fn of_pairs(run: &Run, pairs: &[Pair]) -> Vec<BetweenRuns> {
             sides == [pair.base, pair.other] || sides == [pair.other, pair.base]
         };
         let place = run.plan.pairs.iter().position(is_it)?;
-        // Where it lay is not told of what an article reads of it.
+        // The level of the figures that an article reads is not known.
         Some(Learned { level: None, ..run.between_runs.get(place)?.time? })
     };
     let usual = of_all(run).unwrap_or(USUAL);

@@ -38,8 +38,8 @@ pub(crate) fn calibrate(recorder: &mut Recorder) -> anyhow::Result<Calibrated> {
 }
 
 impl Calibrated {
-    /// After a recording: measures it again for the next one, where little is kept or it is old. Where
-    /// that cannot be, the next one has what there is.
+    /// After a recording, measures the cost again for the next one if little is kept or it is old. If
+    /// that fails, the next one uses what is kept.
     pub(crate) fn renew(mut self, recorder: &mut Recorder) {
         let is_wanted = |kept: &Kept| kept.is_old() || !recorder.is_settled(&self.calibration);
         let is_wanted = self.kept.as_ref().is_some_and(is_wanted);

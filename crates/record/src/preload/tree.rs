@@ -30,8 +30,8 @@ pub(super) struct Tree {
     beginning: HashMap<u32, Begins>,
     /// Processor time of threads that have ended, by process.
     used: HashMap<u32, (u64, u64)>,
-    /// When the command became its program. It tells of itself once its libraries are loaded, which
-    /// is part of what it takes.
+    /// When the command became its program. The library reports later, once it is loaded; loading is
+    /// part of the command's time.
     became: BecameAt,
 }
 
