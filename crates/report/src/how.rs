@@ -19,8 +19,9 @@ const FOLDER: &str = "DIR";
 /// How every advised change is made; a sentence where none is advised.
 pub fn how(run: &Run, analysis: &Analysis, width: Width) -> String {
     let width = width.min(PROSE);
-    let text: String =
-        changes(Subject { run, analysis }).iter().map(|change| change.text(width)).collect();
+    let changes = changes(Subject { run, analysis });
+    let mut told = Vec::new();
+    let text: String = changes.iter().map(|change| change.text(&mut told, width)).collect();
     if text.is_empty() { "No change is advised.\n".to_owned() } else { text }
 }
 
@@ -57,7 +58,8 @@ pub(crate) fn changes(subject: Subject) -> Vec<Change> {
 }
 
 impl Change {
-    fn text(&self, width: Width) -> String {
+    /// Steps that were told already are told by where that was.
+    fn text<'a>(&'a self, told: &mut Vec<(&'a Step, &'a str)>, width: Width) -> String {
         let mut out = heading(&self.name) + &paragraph("  ", "  ", &self.saves, width);
         let mut line = |word: &str, text: &str| {
             out += &paragraph(&format!("  {word:<7}  "), "           ", text, width);
@@ -67,6 +69,11 @@ impl Change {
             line("change", "in your own program, which the study stands for");
         }
         for step in &self.steps {
+            if let Some((_, name)) = told.iter().find(|(known, _)| *known == step) {
+                line("change", &format!("as above, of {name}"));
+                continue;
+            }
+            told.push((step, &self.name));
             step.lines().into_iter().for_each(|(word, text)| line(word, text));
         }
         out + "\n"
@@ -86,6 +93,7 @@ pub(crate) fn first(subject: Subject) -> Vec<String> {
 }
 
 /// One thing to change.
+#[derive(PartialEq, Eq)]
 pub(crate) struct Step {
     adopt: String,
     check: String,
@@ -133,15 +141,17 @@ fn another_place(place: &PlaceFacts) -> Step {
     if place.kind == StorageKind::Memory {
         return Step {
             adopt: format!(
-                "`mount -t tmpfs -o size=512M,mode=0755,uid=USER,gid=USER tmpfs {FOLDER}`, where \
-                 {FOLDER} is the folder to move, with the user of `stat -c %U {FOLDER}` and room for \
-                 `du -sh {FOLDER}`; to have it after a reboot, this line in /etc/fstab: `tmpfs \
-                 {FOLDER} tmpfs size=512M,mode=0755,uid=USER,gid=USER 0 0`"
+                "stop the program; `OWN=$(stat -c mode=%a,uid=%u,gid=%g {FOLDER})`, where {FOLDER} is \
+                 the folder to move; `cp -a {FOLDER} {FOLDER}.kept`; `mount -t tmpfs -o size=512M,$OWN \
+                 tmpfs {FOLDER}`, with room for `du -sh {FOLDER}.kept`; `cp -a {FOLDER}.kept/. \
+                 {FOLDER}/`; start it again. To have it after a reboot, empty: `echo tmpfs {FOLDER} \
+                 tmpfs size=512M,$OWN 0 0 >> /etc/fstab`"
             ),
             check: format!("`findmnt -T {FOLDER}` says tmpfs; `df -h {FOLDER}` has room"),
             undo: format!(
-                "`umount {FOLDER}`, take the line out of /etc/fstab, and clear what is out of date in \
-                 {FOLDER}: it is as before the mount"
+                "stop the program; `cp -a {FOLDER}/. {FOLDER}.kept/` keeps what is new; `umount \
+                 {FOLDER}`; `cp -a {FOLDER}.kept/. {FOLDER}/`, after which files are there again that \
+                 were removed meanwhile; take the line out of /etc/fstab"
             ),
         };
     }

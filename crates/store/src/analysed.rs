@@ -48,14 +48,20 @@ impl Store {
         if entry.state != State::Finished {
             return Ok(None);
         }
-        let sql = "SELECT record.json, record.checksum, analysis.json, analysis.checksum FROM run
+        let sql =
+            "SELECT run.number, record.json, record.checksum, analysis.json, analysis.checksum
+                   FROM run
                    JOIN record ON record.run = run.number
                    JOIN analysis ON analysis.run = run.number
                    WHERE run.id = ? AND analysis.program = ?";
-        let texts = |row: &Row<'_>| Ok((Kept::at(row, 0)?, Kept::at(row, 2)?));
+        let texts = |row: &Row<'_>| Ok((row.get(0)?, Kept::at(row, 1)?, Kept::at(row, 3)?));
         let found = self.connection.query_row(sql, [&entry.id, program], texts).optional();
-        let failed = Error::database(&database::path(&self.folder), "reading a run");
-        let Some((record, analysis)) = found.map_err(failed)? else { return Ok(None) };
+        let failed = || Error::database(&database::path(&self.folder), "reading a run");
+        let Some((number, record, analysis)) = found.map_err(failed())? else { return Ok(None) };
+        // Its slices are not needed, but what is damaged is not shown.
+        for (position, part) in (0..).zip(self.parts(number).map_err(failed())?) {
+            self.sound(entry, Text::Part(position), &part)?;
+        }
         let run: Run = self.parse(entry, Text::Record, &record)?;
         let analysis: Analysis = self.parse(entry, Text::Analysis, &analysis)?;
         run.check().map_err(|why| self.damaged(why))?;

@@ -182,7 +182,7 @@ impl Store {
         Ok(run)
     }
 
-    fn parts(&self, number: i64) -> rusqlite::Result<Vec<Kept>> {
+    pub(crate) fn parts(&self, number: i64) -> rusqlite::Result<Vec<Kept>> {
         let sql = "SELECT slices, checksum FROM part WHERE run = ? ORDER BY number";
         self.connection.prepare(sql)?.query_map([number], |row| Kept::at(row, 0))?.collect()
     }
@@ -198,7 +198,7 @@ impl Store {
         serde_json::from_slice(text).map_err(|error| self.damaged(error.to_string()))
     }
 
-    fn sound<'a>(&self, entry: &Entry, which: Text, kept: &'a Kept) -> Result<&'a [u8], Error> {
+    pub(crate) fn sound<'a>(&self, entry: &Entry, which: Text, kept: &'a Kept) -> Result<&'a [u8], Error> {
         let is_sound = kept.is_sound(&entry.id, which);
         is_sound.then_some(kept.text.as_slice()).ok_or_else(|| self.damaged_run(entry))
     }

@@ -21,6 +21,9 @@ pub enum Error {
     /// The private view of the files could not be made.
     #[error("cannot give the command a private view of its files: {0}")]
     View(String),
+    /// A command of `--setup` or `--check` failed.
+    #[error("{0}")]
+    Shell(String),
     /// The command may change more than is copied.
     #[error(
         "the command may change more than {limit} in {path}, which is as much as is copied; \

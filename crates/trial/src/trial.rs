@@ -220,6 +220,9 @@ impl Trial {
         let view = self.view(&Variant::AsNow)?;
         self.set_up(&view)?;
         let mut ran = self.run(&view, false)?;
+        if let Some(why) = self.failed_check(&view)? {
+            return Err(Error::Shell(format!("{why}, of what the unchanged command made")));
+        }
         drop(view);
         ran.left = self.take_left()?;
         Ok(ran)
@@ -313,7 +316,7 @@ impl Trial {
     pub(crate) fn failed_check(&self, view: &View) -> Result<Option<String>, Error> {
         let Some(text) = &self.check else { return Ok(None) };
         match self.shell(view, text, "--check") {
-            Err(Error::View(why)) => Ok(Some(why)),
+            Err(Error::Shell(why)) => Ok(Some(why)),
             checked => checked.map(|()| None),
         }
     }
@@ -329,7 +332,7 @@ impl Trial {
             return Ok(());
         }
         let said = ended.stderr.last().map_or_else(String::new, |line| format!(": {line}"));
-        Err(Error::View(format!("{flag} ended with exit status {}{said}", ended.status)))
+        Err(Error::Shell(format!("{flag} ended with exit status {}{said}", ended.status)))
     }
 
     /// The command in a view.

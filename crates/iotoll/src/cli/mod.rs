@@ -9,7 +9,7 @@ mod run;
 mod version;
 
 use std::num::NonZeroU32;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use report::load::Layout;
@@ -41,6 +41,11 @@ pub(crate) fn one_of<T: Clone + Send + Sync + 'static>(
 /// Reads a number of rounds.
 pub(crate) fn parse_rounds(text: &str) -> Result<NonZeroU32, String> {
     text.parse().map_err(|_| "a run has a whole number of rounds, at least 1".to_owned())
+}
+
+/// That long ago; no run is older than the epoch.
+pub(crate) fn ago(age: Duration) -> SystemTime {
+    SystemTime::now().checked_sub(age).map_or(UNIX_EPOCH, |moment| moment.max(UNIX_EPOCH))
 }
 
 /// Reads an age: `30d`, `12h`, `2weeks`.

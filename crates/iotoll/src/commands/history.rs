@@ -10,7 +10,7 @@ use serde::Serialize;
 use store::{Entry, Kind, State};
 use units::counted;
 
-use crate::cli::{Offered, parse_age};
+use crate::cli::{Offered, ago, parse_age};
 use crate::exit::Exit;
 use crate::results::{Destination, deliver_list, saving, summaries, trend};
 use crate::terminal::output;
@@ -195,8 +195,8 @@ fn listed<'a>((entry, line): (&'a Entry, &'a Line<'a>)) -> Listed<'a> {
 fn parse_since(text: &str) -> Result<SystemTime, String> {
     let date = humantime::parse_rfc3339_weak(text)
         .or_else(|_| humantime::parse_rfc3339_weak(&format!("{text}T00:00:00Z")));
-    let ago = || SystemTime::now().checked_sub(parse_age(text).ok()?);
-    date.ok().or_else(ago).ok_or_else(|| {
+    let long_ago = || parse_age(text).ok().map(ago);
+    date.ok().or_else(long_ago).ok_or_else(|| {
         format!("`{text}` is neither a date nor an age: write it as 2026-11-22 or 7d")
     })
 }

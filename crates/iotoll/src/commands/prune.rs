@@ -1,13 +1,13 @@
 //! `iotoll prune`: removes saved runs, those that it is told to and no others.
 
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
-use anyhow::{Context as _, ensure};
+use anyhow::ensure;
 use clap::Args;
 use store::{Entry, State, Store};
 use units::{counted, rough_size};
 
-use crate::cli::parse_age;
+use crate::cli::{ago, parse_age};
 use crate::exit::{Exit, UsageError};
 use crate::results::saving;
 use crate::terminal::output;
@@ -93,12 +93,7 @@ fn named(args: &PruneArgs, store: &Store) -> anyhow::Result<Vec<Entry>> {
 
 /// Those that are neither among the latest nor young; one that goes on is never chosen.
 fn by_age(args: &PruneArgs, store: &Store) -> anyhow::Result<Vec<Entry>> {
-    let too_far = "--older-than is too large";
-    let until = args
-        .older_than
-        .map(|age| SystemTime::now().checked_sub(age).context(too_far))
-        .transpose()?
-        .map(|until| humantime::format_rfc3339_seconds(until).to_string());
+    let until = args.older_than.map(|age| humantime::format_rfc3339_seconds(ago(age)).to_string());
     let mut entries = store.list()?;
     let latest = args.keep.unwrap_or(0).min(entries.len());
     entries.drain(..latest);

@@ -1,5 +1,7 @@
 //! What every command does with its result, in this order: save it, then print it.
 
+use std::path::Path;
+
 use anyhow::{Context as _, anyhow, ensure};
 use report::formats::{Content, JSON, Variant, Written, json};
 use serde::Serialize;
@@ -26,6 +28,14 @@ impl Targets {
                 flags(&[], |_| true)
             ))
         );
+        for (at, (variant, target)) in targets.iter().enumerate() {
+            let Some(file) = target.file() else { continue };
+            let same = targets[..at].iter().find(|(_, other)| other.file().as_ref() == Some(&file));
+            if let Some((other, _)) = same {
+                let flags = [other.format.flag, variant.format.flag];
+                return Err(written_twice(flags, &file).into());
+            }
+        }
         Ok(Self(targets))
     }
 
@@ -53,6 +63,15 @@ impl Targets {
         }
         delivered.and(if prints { output::result(&rendered.report) } else { Ok(()) })
     }
+}
+
+fn written_twice([first, second]: [&str; 2], file: &Path) -> UsageError {
+    let both = if first == second {
+        format!("--{first}, twice,")
+    } else {
+        format!("--{first} and --{second}")
+    };
+    UsageError(format!("{both} would write {}, and one be lost: name two files", file.display()))
 }
 
 /// What a result is to be rendered as.

@@ -42,6 +42,14 @@ impl Destination {
         matches!(self, Self::Stdout)
     }
 
+    /// The file that is made or replaced.
+    pub(crate) fn file(&self) -> Option<PathBuf> {
+        match self {
+            Self::Stdout => None,
+            Self::Output(_, output) => output.file(),
+        }
+    }
+
     /// Writes the result. A reader that goes away before it has read all has had enough.
     pub(crate) fn write(self, content: &[u8]) -> anyhow::Result<()> {
         match self {

@@ -224,6 +224,8 @@ fn prune_removes_what_it_is_told_to_and_says_so() {
     assert!(dry.contains("2 runs would be removed (dry run)"), "{dry}");
     assert!(kept.said(&["prune", "--older-than", "1h"]).starts_with("0 runs removed"));
     assert!(kept.said(&["prune", "--older-than", "0s", "--keep", "3"]).starts_with("0 runs"));
+    assert!(kept.said(&["prune", "--older-than", "99y"]).starts_with("0 runs"));
+    assert_eq!(kept.said(&["history", "--since", "99y"]), kept.said(&["history"]));
     assert_eq!(names(), before);
     let removed = kept.said(&["prune", &before[1]]);
     assert!(removed.starts_with(&format!("removed {}", before[1])), "{removed}");

@@ -24,7 +24,7 @@ fn measured(more: &[&str]) -> Value {
         let args = [&usual, more].concat();
         let output = run(args);
         places.assert_empty();
-        // A replay ends so where no round was complete.
+        // No round was complete.
         if output.status.code() == Some(4) {
             continue;
         }

@@ -165,6 +165,9 @@ fn a_variant_that_comes_to_something_else_is_not_compared() {
     let told = result(&output);
     let why = row(&told, "all-in-ram").unwrap()["why"].to_string();
     assert!(why.contains("--check ended with exit status 1"), "{told:#}");
+    let never = trying(folder.path(), &["--check", "exit 3"], &["true"]).output().unwrap();
+    let told = "--check ended with exit status 3, of what the unchanged command made";
+    assert_fails(&never, 1, &[told]);
 }
 
 #[test]

@@ -11,6 +11,8 @@ use crate::difference;
 use crate::subject::Subject;
 use crate::words;
 
+/// What is better than to move files that the device waits for while they are removed.
+const DISCARDS: &str = "first mount without discard and use fstrim.timer: loses nothing";
 /// A name has at most so many characters.
 const NAME_MAX: usize = 48;
 
@@ -32,8 +34,8 @@ pub(crate) fn all(subject: Subject<'_>) -> Vec<Entry<'_>> {
     all.iter().map(entry).collect()
 }
 
-/// The study as it is called, with the parameters in which it does other work than another of
-/// its advice.
+/// The study as it is called, with the strategy where its advice is of several, and the parameters
+/// in which that does other work in another of its advice.
 fn name(subject: Subject, advice: &Advice, nows: &[&ArmResult]) -> String {
     let now = advice.now.first().and_then(|id| subject.arm(id));
     let Some(now) = now else { return advice.study.clone() };
@@ -43,10 +45,14 @@ fn name(subject: Subject, advice: &Advice, nows: &[&ArmResult]) -> String {
     }
     let of_study = || nows.iter().filter(|arm| arm.subject() == now.subject());
     let params = now.params.iter();
-    let differing =
-        params.filter(|(name, value)| of_study().any(|arm| arm.params.get(*name) != Some(value)));
+    let has_others = of_study().any(|arm| arm.strategy != now.strategy);
+    let of_strategy = || of_study().filter(|arm| arm.strategy == now.strategy);
+    let differing = params
+        .filter(|(name, value)| of_strategy().any(|arm| arm.params.get(*name) != Some(value)));
     let differing = differing.map(|(name, value)| param(subject, now, name, value));
-    let name = std::iter::once(called).chain(differing).collect::<Vec<_>>().join(" ");
+    let strategy = has_others.then(|| now.strategy.clone());
+    let name = std::iter::once(called).chain(strategy).chain(differing);
+    let name = name.collect::<Vec<_>>().join(" ");
     shortened(&name, NAME_MAX).into_owned()
 }
 
@@ -142,9 +148,15 @@ impl<'a> Entry<'a> {
     pub(super) fn remark(&self) -> Option<String> {
         match self.advice.group {
             Group::Undecided => self.comparison().map(open),
-            Group::Do | Group::OnlyIf => self.saved(),
+            Group::Do | Group::OnlyIf => self.without_discards().or_else(|| self.saved()),
             Group::Leave => self.too_rare(),
         }
+    }
+
+    /// What helps as much as a move and gives up nothing, so that nobody moves files for its sake.
+    fn without_discards(&self) -> Option<String> {
+        let are_the_cause = self.first_cause() == Some(&CauseCode::DeviceDiscards);
+        (are_the_cause && self.advice.group == Group::OnlyIf).then(|| DISCARDS.to_owned())
     }
 
     /// What a set comes to, and of which mix: `all together, 1 write, 10 read, 1 unlink: 1.9× slower`.

@@ -35,13 +35,17 @@ use groups::Room;
 const LINES_MAX: usize = 40;
 /// … and with a table of all places.
 const LINES_WITH_GRID_MAX: usize = 45;
-/// What is shown where that fits, with the most lines of each note: first the notes become
-/// shorter, then there are fewer entries.
-fn rooms() -> impl Iterator<Item = (Room, usize)> {
+/// What is shown where that fits, with the most lines of each note: all of it at first where
+/// nothing may be left out, then the notes become shorter, then there are fewer entries.
+fn rooms(full: bool) -> impl Iterator<Item = (Room, usize)> {
+    let everything = full.then_some((Room { entries: usize::MAX, apart: true }, usize::MAX));
     let all = [(true, 5), (false, 5), (false, 3), (false, 2), (false, 1)];
     let all = all.map(|(apart, note_lines)| (Room { entries: ENTRIES_MAX, apart }, note_lines));
     let fewer = (ENTRIES_MIN..ENTRIES_MAX).rev();
-    all.into_iter().chain(fewer.map(|entries| (Room { entries, apart: false }, 1)))
+    everything
+        .into_iter()
+        .chain(all)
+        .chain(fewer.map(|entries| (Room { entries, apart: false }, 1)))
 }
 
 const ENTRIES_MAX: usize = 24;
@@ -60,13 +64,13 @@ pub(crate) fn answer(run: &Run, analysis: &Analysis, full: bool, width: Width) -
     }
     let (sections, notes) = (groups::sections(&entries), notes::whole(subject, &entries, full));
     let mut screen = String::new();
-    for (room, note_lines) in rooms() {
+    for (room, note_lines) in rooms(full) {
         let advice = groups::text(&sections, width, room);
         let notes = notes::text(&notes, width, note_lines);
         let grid = grid::text(subject, width, room.entries);
         let lines_max = if grid.is_empty() { LINES_MAX } else { LINES_WITH_GRID_MAX };
         screen = format!("{out}{advice}{grid}\n{notes}");
-        if screen.lines().count() <= lines_at(lines_max, width) {
+        if full || screen.lines().count() <= lines_at(lines_max, width) {
             break;
         }
     }
@@ -83,11 +87,17 @@ pub(crate) fn cautions(run: &Run, analysis: &Analysis, width: Width) -> String {
 fn nothing_known(run: &Run, width: Width) -> String {
     let failures: String =
         failures(run).map(|text| text::paragraph("", "  ", &text, width.min(PROSE))).collect();
-    format!("\n{}{failures}", text::paragraph("", "", NOTHING_KNOWN, width.min(PROSE)))
+    format!("\n{}{failures}", text::paragraph("", "", nothing_known_of(run), width.min(PROSE)))
 }
 
-const NOTHING_KNOWN: &str = "Nothing is known yet: no round was complete. A longer --budget, or \
-                             fewer studies and places, would change that.";
+/// Why nothing is known, and what would change that.
+fn nothing_known_of(run: &Run) -> &'static str {
+    if run.failures.len() == run.plan.arms.len() {
+        return "Nothing could be measured: every combination failed.";
+    }
+    "Nothing is known yet: no round was complete. A longer --budget, or fewer studies and places, \
+     would change that."
+}
 
 /// A sentence for each arm that could not be timed.
 fn failures(run: &Run) -> impl Iterator<Item = String> {
@@ -114,7 +124,7 @@ pub(crate) fn labelled(label: &str, style: anstyle::Style, text: &str, width: Wi
 
 /// How many lines of this width what takes so many of 80 columns may take.
 fn lines_at(lines: usize, width: Width) -> usize {
-    (lines * text::WIDTH).div_ceil(width.clamp(30, text::WIDTH))
+    lines.saturating_mul(text::WIDTH).div_ceil(width.clamp(30, text::WIDTH))
 }
 
 /// The width of the column of words before paragraphs.

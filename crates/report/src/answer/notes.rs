@@ -3,7 +3,6 @@
 
 use anstyle::{AnsiColor, Style};
 use model::analysis::{ArmResult, Verdict};
-use model::cause::CauseCode;
 use model::place::{PlaceFacts, StorageKind};
 use units::{count, counted, percent};
 
@@ -22,9 +21,6 @@ const NOISE: &str = "Noise";
 const TO_DO: &str = "To do";
 /// A space at which no line ends; a plain one once lines are made.
 const NO_BREAK: &str = "\u{a0}";
-/// What helps against discards and gives up nothing, so that nobody moves files for their sake.
-const DISCARDS: &str = "First mount without `discard`, which loses nothing: fstrim.timer frees \
-                        blocks once a week.";
 /// Longer notes than so many lines are cut, with a word on where the rest is.
 const NAMES_MAX: usize = 5;
 const WHY_LINES: usize = 3;
@@ -66,7 +62,8 @@ pub(super) struct Note {
 
 /// All of them, however long.
 pub(super) fn whole(subject: Subject, entries: &[Entry<'_>], full: bool) -> Vec<Note> {
-    let note = |label, parts, lines| Note { label, parts, lines };
+    let note =
+        |label, parts, lines| Note { label, parts, lines: if full { usize::MAX } else { lines } };
     let mut notes = vec![
         note(BROKEN, broken(subject), OPEN_LINES),
         note("Rows", vec![opening::rows(subject)], usize::MAX),
@@ -153,13 +150,11 @@ fn why(entries: &[Entry]) -> Vec<String> {
     let told = entries.iter().map(|entry| (entry.cause(), entry));
     let causes = together(told.filter(|(cause, _)| !cause.is_empty()));
     let last = causes.len().saturating_sub(1);
-    let is_discards = |entry: &Entry| entry.first_cause() == Some(&CauseCode::DeviceDiscards);
-    let remedy = entries.iter().any(is_discards).then(|| DISCARDS.to_owned());
     let told = causes.into_iter().enumerate().map(|(position, (cause, names))| {
         let end = if position == last { "." } else { "," };
         format!("{cause} ({}){end}", some_of(&names))
     });
-    told.chain(remedy).collect()
+    told.collect()
 }
 
 /// The names, or the first of them where there are many.

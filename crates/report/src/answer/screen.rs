@@ -69,7 +69,7 @@ impl Screen {
         let is_known = analysis.blocks > 0;
         let mut nothing_known = Vec::new();
         if !is_known {
-            nothing_known.push(super::NOTHING_KNOWN.to_owned());
+            nothing_known.push(super::nothing_known_of(run).to_owned());
             nothing_known.extend(failures(run));
         }
         let shown = if is_known { entries.as_slice() } else { &[] };

@@ -64,8 +64,9 @@ fn what_followed_from_a_run_and_other_documents_are_checked_too() {
         store.load_analysed(&store.find("bb22").unwrap(), "program").map(|found| found.is_some())
     };
     assert!(analysed("UPDATE run SET seconds = 1").unwrap());
-    for (table, number) in [("analysis", 2), ("record", 2)] {
-        let sql = format!("UPDATE {table} SET json = replace(json, '7', '8') WHERE run = {number}");
+    for (table, column) in [("analysis", "json"), ("record", "json"), ("part", "slices")] {
+        let sql =
+            format!("UPDATE {table} SET {column} = replace({column}, '7', '8') WHERE run = 2");
         assert!(matches!(analysed(&sql), Err(Error::DamagedRun { .. })), "{sql}");
     }
     let (_home, store) =

@@ -4,6 +4,7 @@
 
 use analysis::analyse;
 use iotoll_testkit::{ArmBehaviour, SimulatedRunner, run};
+use model::analysis::Analysis;
 use model::run::Run;
 use report::html::figure::{Figure, FigureError, Kind, figure};
 use report::html::picture::Colours;
@@ -80,4 +81,17 @@ fn what_cannot_be_drawn_says_why_and_what_can() {
     assert!(wrong(one).starts_with("log has no numbers to draw along record"));
     let all = Figure { study: None, ..asked(Kind::Forest, "") };
     assert_eq!(figure_of(&run, &all).unwrap().0, "iotoll-forest");
+}
+
+#[test]
+fn a_comparison_that_found_no_ratio_has_no_row() {
+    let run = sizes();
+    let mut analysis = analyse(&run);
+    let rows = |analysis: &Analysis| {
+        let forest = figure(&run, analysis, &asked(Kind::Forest, "files")).unwrap();
+        forest.svg.matches("class=\"centre\"").count()
+    };
+    assert_eq!(rows(&analysis), analysis.comparisons.len());
+    analysis.comparisons[0].ratio = None;
+    assert_eq!(rows(&analysis), analysis.comparisons.len() - 1);
 }
