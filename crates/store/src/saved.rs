@@ -198,7 +198,12 @@ impl Store {
         serde_json::from_slice(text).map_err(|error| self.damaged(error.to_string()))
     }
 
-    pub(crate) fn sound<'a>(&self, entry: &Entry, which: Text, kept: &'a Kept) -> Result<&'a [u8], Error> {
+    pub(crate) fn sound<'a>(
+        &self,
+        entry: &Entry,
+        which: Text,
+        kept: &'a Kept,
+    ) -> Result<&'a [u8], Error> {
         let is_sound = kept.is_sound(&entry.id, which);
         is_sound.then_some(kept.text.as_slice()).ok_or_else(|| self.damaged_run(entry))
     }

@@ -1,5 +1,6 @@
 //! One system call.
 
+use crate::flags::{F_UNLCK, LOCK_UN};
 use crate::op::Op;
 
 /// A descriptor that a call does not have.
@@ -98,6 +99,14 @@ impl Call {
     /// When it ended, since the recording began.
     pub const fn ended_ns(&self) -> u64 {
         self.began_ns.saturating_add(self.took_ns)
+    }
+
+    /// Whether, of a call on a lock, it lets that go.
+    pub(crate) fn unlocks(&self) -> bool {
+        match self.op {
+            Op::Flock => self.flags & LOCK_UN > 0,
+            _ => self.mode == F_UNLCK,
+        }
     }
 
     /// Whether the parts of its time are within it.

@@ -55,5 +55,9 @@ pub(crate) const CLONE_FILES: u64 = 0x400;
 
 /// The descriptor is none: closing did nothing.
 pub(crate) const EBADF: i64 = -9;
+/// A lock is held by others, as flock(2) and most of fcntl(2) say it …
+pub(crate) const EAGAIN: i64 = -11;
+/// … and the rest of fcntl(2).
+pub(crate) const EACCES: i64 = -13;
 /// There is no such file.
 pub(crate) const ENOENT: i64 = -2;

@@ -73,9 +73,11 @@ pub(super) fn data(subject: Subject) -> Vec<String> {
     if !generated.is_empty() {
         let which =
             if own.is_empty() { String::new() } else { format!(" ({})", generated.join(", ")) };
+        // A replay's files are those of the recorded calls.
+        let by_path = !params.iter().all(|param| param.starts_with("replay."));
         let yours = match params.as_slice() {
             [] => String::new(),
-            _ if own.is_empty() => ": add --mine PATH".to_owned(),
+            _ if own.is_empty() && by_path => ": add --mine PATH".to_owned(),
             params => format!(": --set {} for yours", params.join(", ")),
         };
         told.push(format!("Generated data{which}, not your files{yours}."));

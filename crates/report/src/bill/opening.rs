@@ -91,6 +91,7 @@ fn reason(missing: Missing) -> &'static str {
         Missing::MappedPages => "page faults of mapped files",
         Missing::Calls => "some calls on files",
         Missing::UnknownFiles => "the files of some descriptors",
+        Missing::Locks => "waits between two tries for a lock",
         Missing::Lost => "what was lost",
     }
 }

@@ -16,6 +16,7 @@ use super::order::{InOrder, Interval};
 use super::paid::Paid;
 use super::range::RangeNs;
 use super::requests::Requests;
+use super::retries::Retries;
 use super::uses::Uses;
 use super::{Bill, FileCost, FolderCost, KindCost, SCHEMA, UnseenCount};
 use crate::call::{Call, PathId, WORKING_FOLDER};
@@ -69,6 +70,7 @@ pub(crate) struct BillBuilder {
     unseen: BTreeMap<Unseen, u64>,
     busy: Busy,
     beyond: Beyond,
+    retries: Retries,
     requests: Requests,
     wakes: Wakes,
     calls: u64,
@@ -98,6 +100,7 @@ impl BillBuilder {
             unseen: BTreeMap::new(),
             busy: Busy::default(),
             beyond: Beyond::default(),
+            retries: Retries::default(),
             requests: Requests::default(),
             wakes: Wakes::default(),
             calls: 0,
@@ -197,6 +200,7 @@ impl BillBuilder {
     }
 
     fn bill(&mut self, call: &Call, followed: &Followed, kind: Kind) {
+        self.retries.take(call);
         let file_class = FileClass::of(call, followed);
         if file_class == FileClass::NoFile {
             return;
@@ -280,6 +284,7 @@ impl BillBuilder {
             busy_ns,
             beyond: self.beyond,
             unknown: &unknown,
+            retries_ns: self.retries.ns(),
             lost,
             met: &met,
         };

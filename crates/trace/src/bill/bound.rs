@@ -24,6 +24,9 @@ const WAITED_NS: u64 = 20_000;
 /// Calls on files that nobody knows matter from this share of the time on.
 const UNKNOWN: f64 = 0.001;
 
+/// And what passes between tries for locks, of the time in which the program was busy.
+const RETRIES: f64 = 0.01;
+
 /// What no move of files can beat.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -53,6 +56,8 @@ pub enum Missing {
     Calls,
     /// Calls on descriptors of which the trace does not say what they stand for.
     UnknownFiles,
+    /// What passed between two tries for a lock that others held.
+    Locks,
     /// Entries that could not be kept.
     Lost,
 }
@@ -83,6 +88,8 @@ pub(crate) struct Sight<'a> {
     pub(crate) busy_ns: RangeNs,
     pub(crate) beyond: Beyond,
     pub(crate) unknown: &'a Cost,
+    /// What passed between tries for locks.
+    pub(crate) retries_ns: u64,
     pub(crate) lost: u64,
     /// How often something was met that could not be seen.
     pub(crate) met: &'a dyn Fn(Unseen) -> u64,
@@ -108,6 +115,7 @@ fn missing(sight: &Sight<'_>) -> Vec<Missing> {
         (!sees.faults, Missing::MappedPages),
         (met(Unseen::Calls), Missing::Calls),
         (sight.unknown.busy_share.high >= UNKNOWN, Missing::UnknownFiles),
+        (sight.retries_ns as f64 >= sight.busy_ns.low as f64 * RETRIES, Missing::Locks),
         (sight.lost > 0, Missing::Lost),
     ]
     .into_iter()

@@ -1,6 +1,7 @@
 //! What a call acts on, as far as a bill cares.
 
 use crate::call::Call;
+use crate::flags::EBADF;
 use crate::follow::{Followed, OpenKind};
 use crate::op::Op;
 
@@ -33,6 +34,8 @@ impl FileClass {
         match &followed.about {
             Some(path) if is_of_the_kernel(path) => Self::Kernel,
             Some(_) => Self::Stored,
+            // As of a program that closes all that it may have open.
+            None if call.result == EBADF => Self::NoFile,
             None if acts_on_files_alone(call.op) => Self::Stored,
             None => Self::Unknown,
         }

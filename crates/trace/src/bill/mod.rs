@@ -24,6 +24,7 @@ mod paid;
 mod range;
 mod ranges;
 mod requests;
+mod retries;
 mod unit;
 mod uses;
 

@@ -70,6 +70,8 @@ pub enum NeedlessKind {
 struct Track {
     /// It was not there before.
     made: bool,
+    /// It was, though whoever looked at its path later found nothing any more.
+    existed: bool,
     /// A call on it succeeded.
     used: bool,
     /// It has another name, so that what becomes of this one says nothing of the file.
@@ -103,10 +105,10 @@ pub(crate) struct NeedlessWork {
 }
 
 impl NeedlessWork {
-    /// A file was not there when the recording began.
+    /// Nothing was found at a path, or what was made after the recording began.
     pub(super) fn missing(&mut self, path: &[u8]) {
         if let Some(track) = self.files.get_mut(path) {
-            track.made = true;
+            track.made |= !track.existed;
         }
     }
 
@@ -124,6 +126,7 @@ impl NeedlessWork {
         if call.failed() {
             return;
         }
+        track.existed |= track.shows_that_it_was_there(call, kind);
         track.used = true;
         let at = match followed.place {
             Place::At(at) => Some(at),
@@ -257,6 +260,17 @@ const KINDS: [NeedlessKind; 5] = [
 ];
 
 impl Track {
+    /// Whether a call that succeeded needs a file that was there before the recording: the first on
+    /// it that does not make it, or a read of what nobody has written.
+    fn shows_that_it_was_there(&self, call: &Call, kind: Kind) -> bool {
+        let makes = match call.op {
+            Op::Open => call.flags & O_CREAT > 0,
+            op => matches!(op, Op::Mkdir | Op::Mknod | Op::Symlink | Op::Link),
+        };
+        let reads_old = kind == Kind::Read && self.bytes == 0 && call.result > 0;
+        !self.made && (reads_old || !self.used && !makes)
+    }
+
     fn open(&mut self, call: &Call) {
         let makes = call.flags & O_CREAT > 0;
         self.made |= makes && call.flags & O_EXCL > 0;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::kind::{KINDS, Kind};
 use super::moved::copied_to;
 use crate::call::Call;
-use crate::flags::{AT_SYMLINK_NOFOLLOW, ENOENT, F_UNLCK, LOCK_UN, O_RDWR, O_TRUNC, O_WRONLY};
+use crate::flags::{AT_SYMLINK_NOFOLLOW, ENOENT, O_RDWR, O_TRUNC, O_WRONLY};
 use crate::follow::{Followed, OpenFile, Place};
 use crate::op::Op;
 
@@ -306,11 +306,7 @@ impl FileUse {
     }
 
     fn lock(&mut self, call: &Call, ns: u64) {
-        let lets_go = match call.op {
-            Op::Flock => call.flags & LOCK_UN > 0,
-            _ => call.mode == F_UNLCK,
-        };
-        if lets_go {
+        if call.unlocks() {
             return;
         }
         self.locks += 1;

@@ -5,6 +5,7 @@
 use super::bill;
 use crate::call::Call;
 use crate::entry::{Entry, Unseen};
+use crate::flags::{EAGAIN, EBADF, F_UNLCK};
 use crate::header::{Header, Sees};
 use crate::op::Op;
 use crate::planted::{Planted, header};
@@ -49,6 +50,26 @@ fn nobody_knows_what_a_ring_waits_for() {
     assert_eq!(mostly_waits(0), (Some(true), 0.0));
     assert_eq!(mostly_waits(1), (Some(true), 33.0));
     assert_eq!(mostly_waits(8), (None, 80.0));
+}
+
+/// Fails where sleep between two tries for a lock is taken for time that no file can shorten; one try
+/// is none.
+#[test]
+fn a_lock_that_is_asked_for_again_leaves_the_bound_open() {
+    let missing = |tries: u32| {
+        let mut planted = Planted::new("/srv");
+        planted.open("db", 2, 3);
+        for _ in 0..tries {
+            planted.call(1, Op::Lock, MS, |call| (call.fd, call.result) = (3, EAGAIN));
+            planted.call(1, Op::Lock, 0, |call| (call.fd, call.mode) = (3, F_UNLCK));
+            planted.think(5 * MS);
+        }
+        // As a program does that closes all that may be open.
+        planted.call(1, Op::Close, MS, |call| (call.fd, call.result) = (99, EBADF));
+        bill(&planted.finish()).bound.missing
+    };
+    assert_eq!(missing(1), []);
+    assert_eq!(missing(2), [Missing::Locks]);
 }
 
 /// Fails where a bound has only what was seen of page faults.

@@ -3,7 +3,10 @@
 use super::bill;
 use crate::flags::{O_CREAT, O_EXCL, O_RDWR};
 use crate::planted::{Planted, header};
-use crate::{Bill, Call, Entry, Header, Needless, NeedlessKind, Op, OverheadNs, Wait, WaitedFor};
+use crate::{
+    Bill, Call, Entry, FileFacts, FileKind, Header, Needless, NeedlessKind, Op, OverheadNs, Wait,
+    WaitedFor,
+};
 
 const MS: u64 = 1_000_000;
 
@@ -48,6 +51,43 @@ fn files_that_are_made_and_removed_are_scratch() {
     let mut planted = Planted::new("/srv");
     scratch(&mut planted, true);
     assert_eq!(bill(&planted.finish()).needless, []);
+}
+
+/// Nothing is found at a path any more.
+fn missing(planted: &mut Planted, path: &str) {
+    let (at_ns, path) = (planted.now_ns, planted.path(path));
+    planted.push(&Entry::File(FileFacts {
+        at_ns,
+        path,
+        kind: FileKind::Missing,
+        bytes: 0,
+        device: 0,
+        inode: 0,
+        mode: 0,
+        sample_bytes: 0,
+        compressed_bytes: 0,
+        target: None,
+    }));
+}
+
+/// Fails where a file that is used up, as an input of gzip's is, is taken for one that was made: who
+/// looks at its path finds nothing either.
+#[test]
+fn files_that_were_there_and_are_removed_are_no_scratch() {
+    let flags = [0, O_RDWR, O_RDWR | O_CREAT];
+    for (flags, reads) in flags.into_iter().flat_map(|flags| [(flags, true), (flags, false)]) {
+        let mut planted = Planted::new("/srv");
+        for file in ["in/a", "in/b", "in/c"] {
+            planted.open(file, flags, 3);
+            planted.moved(if reads { Op::Read } else { Op::Write }, 3, 1000, 10 * MS);
+            missing(&mut planted, &format!("/srv/{file}"));
+            planted.on(Op::Close, 3, MS);
+            planted.named(Op::Unlink, file, MS, 0);
+        }
+        let found = bill(&planted.finish());
+        let is_made = flags & O_CREAT > 0 && !reads;
+        assert_eq!(of(&found, NeedlessKind::Scratch).is_some(), is_made, "{flags:o} {reads}");
+    }
 }
 
 /// Fails where syncs for nothing are not seen, or where the journal that a database is rolled back by

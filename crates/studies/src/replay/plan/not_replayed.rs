@@ -9,7 +9,7 @@ pub(crate) struct NotReplayed {
     pub(crate) ring_operations: Count,
     /// Page faults of mapped files.
     pub(crate) mapped_pages: Count,
-    /// Syncs of mapped files.
+    /// Syncs of mapped files: what they have to write, no call wrote.
     pub(crate) msyncs: Count,
 }
 
@@ -20,12 +20,26 @@ pub(crate) struct Count {
     pub(crate) ns: u64,
 }
 
+/// mmap(2): the pages may be written to …
+const PROT_WRITE: u64 = 2;
+/// … and are the file's.
+const MAP_SHARED: u64 = 1;
 /// What a page of a mapped file may take that is read from a device, where that was not measured.
 const PAGE_NS: u64 = 100_000;
 
+/// Whether what is written to the pages of a mapped file becomes the file's.
+pub(crate) fn maps_to_write(call: &Call) -> bool {
+    call.op == Op::Map
+        && !call.failed()
+        && call.flags & PROT_WRITE > 0
+        && (call.flags >> 32) & MAP_SHARED > 0
+}
+
 impl NotReplayed {
-    pub(crate) fn call(&mut self, call: &Call) {
+    /// Takes a call, of a file that was mapped to be written to or not.
+    pub(crate) fn call(&mut self, call: &Call, is_mapped: bool) {
         let of = match call.op {
+            Op::Fsync | Op::Fdatasync if is_mapped => &mut self.msyncs,
             op if op.is_of_ring() => &mut self.ring_operations,
             Op::Fault => &mut self.mapped_pages,
             Op::Msync => &mut self.msyncs,

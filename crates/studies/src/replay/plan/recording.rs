@@ -1,7 +1,7 @@
 //! A trace, read and checked, with what each call acted on, in the order in which things
 //! happened.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io::Read;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -12,7 +12,7 @@ use trace::{
 };
 use units::{count, counted};
 
-use super::not_replayed::NotReplayed;
+use super::not_replayed::{NotReplayed, maps_to_write};
 use super::program::PathNumber;
 
 /// More calls than this are not replayed in one go: what is known of each takes some 300 bytes
@@ -202,6 +202,8 @@ struct Gathered {
     began_in: Option<PathNumber>,
     unseen_programs: u64,
     not_replayed: NotReplayed,
+    /// Files that were mapped to be written to.
+    mapped: HashSet<Arc<[u8]>>,
     until_ns: u64,
     /// The latest time that was met.
     at_ns: u64,
@@ -236,7 +238,11 @@ impl Gathered {
         let followed = self.follower.follow(entry);
         match entry {
             Entry::Call(call) => {
-                self.not_replayed.call(call);
+                let file = followed.as_ref().and_then(|followed| followed.about.as_ref());
+                self.not_replayed.call(call, file.is_some_and(|file| self.mapped.contains(file)));
+                if maps_to_write(call) {
+                    self.mapped.extend(file.cloned());
+                }
                 if let Some(followed) = followed.filter(|_| call.op.is_call()) {
                     self.call(call, followed);
                 }

@@ -135,6 +135,17 @@ fn operations_on_rings_and_page_faults_are_missing_in_a_replay() {
     assert!(untrusted(Op::RingSync, 100_000).unwrap().contains("1 operation on io_uring"));
     assert!(untrusted(Op::Fault, 100_000).unwrap().contains("1 page fault of mapped files"));
     assert!(untrusted(Op::Msync, 100_000).unwrap().contains("1 sync of mapped files"));
+    let synced = |shared: i32| {
+        let mut told = TestTrace::new();
+        let log = told.open(MAIN, "log", MAKES);
+        told.write(MAIN, log, 10);
+        let flags = libc::PROT_WRITE as u64 | (shared as u64) << 32;
+        told.call(Call { fd: log, flags, length: 10, ..Call::new(MAIN, Op::Map) });
+        told.call(Call { fd: log, took_ns: 100_000, ..Call::new(MAIN, Op::Fsync) });
+        told.replayed(in_memory().path(), &[]).unwrap().outcome.untrusted
+    };
+    assert!(synced(libc::MAP_SHARED).unwrap().contains("1 sync of mapped files"));
+    assert_eq!(synced(libc::MAP_PRIVATE), None);
 }
 
 #[test]
