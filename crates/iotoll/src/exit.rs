@@ -19,7 +19,7 @@ Exit codes:
   2    invalid usage or input
   3    a study found corrupted data
   4    a comparison has no verdict (--require-verdict), a limit is undecided
-       (--fail), or no round was complete
+       (--fail), or no round of a replay or command was complete
   5    slower than in an earlier run (--baseline), or a limit is missed (--fail)
   6    a combination of the earlier run was not measured (--baseline)
   130  interrupted; what was measured so far has been reported";
@@ -35,8 +35,8 @@ pub(crate) enum Exit {
     Usage,
     /// A study found corrupted data.
     BrokenData,
-    /// A verdict was required and none could be given, a limit is undecided, or no round was
-    /// complete.
+    /// A verdict was required and none could be given, a limit is undecided, or no round of a
+    /// replay or command was complete.
     NoVerdict,
     /// An arm is slower than in the run that was given as the baseline, or a limit is missed.
     Slower,

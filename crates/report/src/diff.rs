@@ -7,7 +7,7 @@ use model::diff::{ArmChange, Diff, Side};
 use units::{percent, time};
 
 use crate::columns::{Cell, Table};
-use crate::difference::{self, Difference};
+use crate::difference::{self, Difference, SAME};
 use crate::history::minute;
 use crate::text::{PROSE, Width, heading, paragraph};
 use crate::words;
@@ -127,7 +127,11 @@ fn table(diff: &Diff, width: Width) -> String {
         let heads = ["", "before", "after", "change", "interval", ""];
         let mut table = Table::new(heads.map(|head| Cell::new(head).styled(Style::new().dimmed())));
         for arm in &diff.arms {
-            let Difference { ratio, interval } = difference(arm);
+            let Difference { mut ratio, interval } = difference(arm);
+            if ratio == SAME && arm.verdict != Verdict::Same {
+                // An estimate, of which it is not known whether it is.
+                "±0%".clone_into(&mut ratio);
+            }
             let name = if named { arm.id.as_str() } else { "" };
             let [before, after] = [arm.before_ns, arm.after_ns].map(|ns| typical(arm, ns));
             let figures = [name, &before, &after, &ratio, &interval].map(Cell::new);

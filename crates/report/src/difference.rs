@@ -38,11 +38,14 @@ impl Difference {
     }
 }
 
+/// What is said of a ratio that is 1 as far as it is shown.
+pub(crate) const SAME: &str = "same";
+
 /// `5.3× faster`, `1.6× slower`, `12% less`, `16% more`, `same`.
 pub(crate) fn told(ratio: f64) -> String {
     match Way::of(ratio) {
         Way::Factor(factor, word) => format!("{}× {word}", two_digits(factor)),
-        Way::Share(0.0, _) => "same".to_owned(),
+        Way::Share(0.0, _) => SAME.to_owned(),
         Way::Share(share, word) => format!("{} {word}", percent(share)),
     }
 }

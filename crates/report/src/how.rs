@@ -121,6 +121,16 @@ fn steps(subject: Subject, advice: &Advice) -> Vec<Step> {
 }
 
 fn another_way(subject: Subject, now: &ArmResult, other: &ArmResult) -> Option<Step> {
+    let commands = [now, other].map(|arm| arm.params.get("command"));
+    if let [Some(now), Some(other)] = commands
+        && now != other
+    {
+        return Some(Step {
+            adopt: format!("run `{other}` instead of `{now}`"),
+            check: "it writes the same".to_owned(),
+            undo: format!("run `{now}` again"),
+        });
+    }
     if now.strategy == other.strategy {
         let params = subject.difference(other, now);
         return Some(Step {

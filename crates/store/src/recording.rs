@@ -152,6 +152,9 @@ impl Recording {
             Ok(())
         })?;
         drop(self.lock.take());
+        // What was removed meanwhile can still be written to.
+        let path = database::path(&self.store.folder);
+        path.symlink_metadata().map_err(Error::io(&path, "finding what was saved"))?;
         Ok(self.store)
     }
 }

@@ -339,7 +339,7 @@ mod tests {
         assert_ne!(sparse, hash_of(large, &[]));
         assert_ne!(sparse, hash_of(large, &[((1 << 39) + PIECE_BYTES, b"a")]));
         assert_ne!(sparse, hash_of(large + 1, &[(1 << 39, b"a")]));
-        assert_eq!(sparse, hash_of(large, &[(1 << 39, b"a"), (1 << 20, &[0; 200_000])]));
+        assert_eq!(sparse, hash_of(large, &[(1 << 39, b"a"), (1 << 20, &vec![0; 200_000])]));
         let end = 3 * PIECE_BYTES - 1;
         assert_ne!(hash_of(end + 1, &[(end, b"a")]), hash_of(end + 1, &[(end, b"b")]));
     }

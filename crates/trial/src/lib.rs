@@ -7,6 +7,7 @@
 //! what could matter, [`syncs_free`] is the filter under which forcing data to the device does
 //! nothing, and [`Trial`] is all of this as workloads of the engine.
 
+mod any_path;
 mod aside;
 mod cold;
 mod copies;

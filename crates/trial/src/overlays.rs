@@ -20,6 +20,7 @@ use rustix::fs::{Access, AtFlags, CWD, Timespec, Timestamps, access, utimensat};
 use rustix::mount::{MountFlags, mount};
 use serde::{Deserialize, Serialize};
 
+use crate::any_path;
 use crate::error::{At as _, Error};
 
 /// Where the kernel answers from itself, and no file is stored.
@@ -55,10 +56,13 @@ const LEVELS: usize = 2;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Overlay {
     /// The folder.
+    #[serde(with = "any_path")]
     pub(crate) lower: PathBuf,
     /// What is changed.
+    #[serde(with = "any_path")]
     pub(crate) upper: PathBuf,
     /// The kernel's own.
+    #[serde(with = "any_path")]
     work: PathBuf,
     /// When names in the folder were last made or removed: seconds and nanoseconds.
     pub(crate) modified: (i64, i64),

@@ -21,6 +21,7 @@ use serde::{Deserialize, Serialize};
 use sys::mount_namespace::{Rights, enter};
 use sys::mount_tree::{copy_of, make_read_only, put, set_read_only};
 
+use crate::any_path;
 use crate::error::{At as _, Error};
 use crate::overlays::Overlay;
 
@@ -43,8 +44,10 @@ pub(crate) struct Arrangement {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct StandIn {
     /// What is seen.
+    #[serde(with = "any_path")]
     pub(crate) from: PathBuf,
     /// Where.
+    #[serde(with = "any_path")]
     pub(crate) at: PathBuf,
     pub(crate) read_only: bool,
 }

@@ -343,8 +343,9 @@ fn write(plan: &Plan, file: &Path) -> anyhow::Result<()> {
         UsageError("--write-plan keeps a plan: name a file, as in --write-plan shop.toml".into())
     );
     Destination::open(file)?.write(plan.written()?.as_bytes())?;
+    let flag = if file.extension().is_some_and(|name| name == "toml") { "" } else { "--plan " };
     output::note(&format!(
-        "the plan is in {}; `iotoll compare {}` measures it again",
+        "the plan is in {}; `iotoll compare {flag}{}` measures it again",
         file.display(),
         quoted(&file.display().to_string())
     ));

@@ -272,9 +272,9 @@ fn exit_code(args: &RunArgs, run: &Run, analysis: &Analysis, judged: Exit) -> an
     if matches!(judged, Exit::Slower | Exit::Missing) {
         return Ok(judged);
     }
-    // A round takes as long as the programs that are run in it, so that a budget may have room for
-    // none.
-    if run.blocks().next().is_none() {
+    // A round takes as long as the program, so that a budget may have room for none.
+    let of_a_program = run.plan.arms.iter().any(|arm| ["replay", "exec"].contains(&&*arm.study));
+    if of_a_program && run.blocks().next().is_none() {
         output::note("no round was complete, so there is no verdict: give a longer --budget");
         return Ok(Exit::NoVerdict);
     }

@@ -92,6 +92,8 @@ fn may_be_more(bill: &Bill, figure: &str) -> bool {
         || bill.cut_short
         || bill.bound.missing.iter().any(|missing| match missing {
             Missing::Lost => true,
+            // All calls were seen.
+            Missing::Locks => false,
             Missing::Programs => figure != "wall",
             Missing::IoUring | Missing::Calls | Missing::UnknownFiles => of_calls,
             // Pages that had to be read, where that was seen without their files.

@@ -10,6 +10,7 @@ use model::place::{PlaceFacts, StorageKind};
 use places::{Folder, WorkDir, spread};
 use rustix::fs::{Access, access};
 
+use crate::exit::UsageError;
 use crate::measuring::preflight::note_unread_counters;
 use crate::terminal::output;
 
@@ -50,6 +51,9 @@ impl Grounds {
                 let ram = open(&facts)?;
                 places.push(facts);
                 Some(ram)
+            }
+            Err(error) if ram.is_some() => {
+                return Err(UsageError(format!("--ram: {error:#}")).into());
             }
             Err(error) => {
                 output::note(&format!(

@@ -75,6 +75,9 @@ fn what_cannot_be_shown_is_said_in_a_sentence() {
         fs::write(&file, text).unwrap();
         run(["show", &file])
     };
+    let out = format!("{file}.out");
+    let twice = run(["show", &file, "--json", &out, "--csv", &out]);
+    assert_fails(&twice, 2, &["--json and --csv would write", "name two files"]);
     let cut = &whole[..whole.len() / 2];
     assert_fails(&with(cut), 2, &["cannot show", &file, "cut short"]);
     assert_fails(&with(""), 2, &["it is empty"]);

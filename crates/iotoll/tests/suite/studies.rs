@@ -24,7 +24,7 @@ fn measured(more: &[&str]) -> Value {
         let args = [&usual, more].concat();
         let output = run(args);
         places.assert_empty();
-        // No round was complete.
+        // A replay ends so where no round was complete.
         if output.status.code() == Some(4) {
             continue;
         }

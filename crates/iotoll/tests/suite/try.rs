@@ -168,6 +168,8 @@ fn a_variant_that_comes_to_something_else_is_not_compared() {
     let never = trying(folder.path(), &["--check", "exit 3"], &["true"]).output().unwrap();
     let told = "--check ended with exit status 3, of what the unchanged command made";
     assert_fails(&never, 1, &[told]);
+    let nowhere = trying(folder.path(), &["--ram", "/no/such"], &["true"]).output().unwrap();
+    assert_fails(&nowhere, 2, &["--ram: ram=/no/such: there is no such directory"]);
 }
 
 #[test]

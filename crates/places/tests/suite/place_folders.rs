@@ -30,7 +30,7 @@ fn slice(folders: &mut PlaceFolders, files: u64) -> Vec<Duration> {
     let make = |n| {
         let began = processor_time();
         let file = File::create(folder.join(format!("file-{n}"))).unwrap();
-        let took = processor_time() - began;
+        let took = processor_time().saturating_sub(began);
         file.set_len(3).unwrap();
         took
     };

@@ -1,11 +1,13 @@
 //! What an arm is told, and the program that it replays.
 
+use std::os::fd::BorrowedFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use engine::study::{Footprint, StudyError};
 use model::material::Material;
 use model::study::Params;
+use rustix::fs::{fstat, stat};
 use units::{counted, rough_size};
 
 use super::cold_cache_penalty::Curve;
@@ -33,6 +35,8 @@ pub(super) struct Config {
     pub(super) cache: Cache,
     /// How many names of files the program changes.
     pub(super) name_changes: u64,
+    /// The device that the recorded folder is on, where it is still there.
+    device: Option<u64>,
     /// Other processes of the run read it as well.
     _trace: Kept,
 }
@@ -53,7 +57,8 @@ impl Config {
             "" => folder::chosen(&recording),
             named => folder::named(named),
         };
-        let program = folder.and_then(|folder| make::program(&recording, &folder));
+        let folder = folder.map_err(StudyError::Unsuited)?;
+        let program = make::program(&recording, &folder);
         let mut program = program.map_err(StudyError::Unsuited)?;
         let copies = prepare::copies(params.text("with_files"))?;
         if let Some(copies) = &copies {
@@ -71,6 +76,7 @@ impl Config {
             copies,
             cache: Cache::of(params.choice("cache"))?,
             name_changes,
+            device: stat(&folder[..]).ok().map(|facts| facts.st_dev),
             _trace: trace,
         })
     }
@@ -79,6 +85,12 @@ impl Config {
     pub(super) fn thinking(&self) -> Thinking {
         let after_wait = if self.waits { cold_cache_penalty::measured() } else { Curve::default() };
         Thinking { kept: self.kept, after_wait }
+    }
+
+    /// Whether a replay in a folder should take as long as the program did.
+    pub(super) fn is_as_recorded(&self, folder: BorrowedFd<'_>) -> bool {
+        let device = fstat(folder).ok().map(|facts| facts.st_dev);
+        device.is_some() && device == self.device && self.kept >= 1.0
     }
 
     /// The files that the program found; nothing where it found none.

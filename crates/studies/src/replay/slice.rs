@@ -1,6 +1,6 @@
 //! One replay: the files that were there, the calls, and what they came to.
 
-use std::os::fd::{BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 
 use engine::slice_timer::SliceTimer;
@@ -143,8 +143,13 @@ impl Ran for Done<'_> {
         if left_out_ns > 0.0 {
             figures.extend(figures_of([(spec::LEFT_OUT, left_out_ns)]));
         }
-        let untrusted =
-            unexplained::untrusted(&facts).or_else(|| deviations::untrusted(program, &self.tally));
+        let untrusted = unexplained::untrusted(&facts)
+            .or_else(|| deviations::untrusted(program, &self.tally))
+            .or_else(|| {
+                let is_as_recorded = self.config.is_as_recorded(self.shared_state.folder.as_fd());
+                let took_ns = is_as_recorded.then(|| self.ns(self.elapsed as f64))?;
+                unexplained::too_short(&facts, took_ns, self.config.cache)
+            });
         Ok(Outcome { figures, untrusted, ..Outcome::default() })
     }
 }

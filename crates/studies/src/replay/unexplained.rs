@@ -1,13 +1,18 @@
 //! Whether a replay has what takes the program's time. Where it lacks a part, its answer would be
 //! about the rest.
 
-use units::{counted, percent};
+use units::{counted, percent, time};
 
 use super::plan::not_replayed::NotReplayed;
 use super::plan::program::Facts;
+use crate::drop_cache::Cache;
 
 /// A share of the recorded time that may be missing without a word.
 const MISSING_MAX: f64 = 0.02;
+
+/// A replay takes at least this part of the recorded time: a machine's speed changes by less within
+/// minutes.
+const SHORTEST: f64 = 0.7;
 
 /// Why a replay says nothing of the program's time, if so.
 pub(super) fn untrusted(facts: &Facts) -> Option<String> {
@@ -44,6 +49,24 @@ pub(super) fn untrusted(facts: &Facts) -> Option<String> {
     })
 }
 
+/// Why a replay that should take as long as the program did says nothing of its time, if so: it
+/// does not have what took the rest.
+pub(super) fn too_short(facts: &Facts, took_ns: f64, cache: Cache) -> Option<String> {
+    let stretch_ns = facts.stretch_ns as f64;
+    (took_ns < stretch_ns * SHORTEST).then(|| {
+        let advice = match cache {
+            Cache::Warm => "; if that was reading from the device: --set replay.cache=cold",
+            Cache::Cold => "",
+        };
+        format!(
+            "where it was recorded it takes {} instead of {}, and what took the rest is not \
+             replayed{advice}",
+            time(took_ns),
+            time(stretch_ns)
+        )
+    })
+}
+
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
@@ -66,6 +89,15 @@ mod tests {
         // Another thread computes meanwhile, or all of it is replayed.
         assert_eq!(untrusted(&facts(900_000_000, 950e6, 0.0)), None);
         assert_eq!(untrusted(&facts(900_000_000, 100e6, 100e6)), None);
+    }
+
+    /// Fails where a replay of half of what took the program's time is taken for the program.
+    #[test]
+    fn a_replay_that_takes_much_less_where_it_was_recorded_says_nothing() {
+        let facts = facts(900_000_000, 100e6, 100e6);
+        let why = |took_ns| too_short(&facts, took_ns, Cache::Warm);
+        assert!(why(450e6).unwrap().contains("450 ms instead of 1.00 s"), "{:?}", why(450e6));
+        assert_eq!((why(750e6), why(1.5e9)), (None, None));
     }
 
     #[test]

@@ -119,11 +119,12 @@ fn pragmas(strategy: Strategy) -> Recipe {
     if !one_transaction {
         return Recipe::Change { adopt: pragmas, check, undo };
     }
-    let begin = "BEGIN IMMEDIATE before a request's first statement, COMMIT after its last";
+    let begin = "BEGIN IMMEDIATE before a request's first statement, COMMIT after its last. Others \
+                 that write wait meanwhile: PRAGMA busy_timeout=5000; on each connection";
     let apart = "take BEGIN and COMMIT out again: each statement is a transaction";
     let (adopt, undo) = if strategy == Strategy::DeleteFullTx {
         let defaults = "SQLite's defaults, journal_mode=DELETE and synchronous=FULL";
-        (format!("{begin}; no PRAGMA is needed with {defaults}"), apart.to_owned())
+        (format!("{begin}. No other is needed with {defaults}"), apart.to_owned())
     } else {
         (format!("{begin}. {pragmas}"), format!("{apart}. {undo}"))
     };

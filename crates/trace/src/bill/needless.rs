@@ -68,10 +68,11 @@ pub enum NeedlessKind {
 /// What is known of a file.
 #[derive(Default)]
 struct Track {
-    /// It was not there before.
-    made: bool,
-    /// It was, though whoever looked at its path later found nothing any more.
-    existed: bool,
+    /// Whether it was there before the recording, if that is known: who looks at its path later may
+    /// find nothing of a file that was.
+    was_there: Option<bool>,
+    /// A call that makes a file or fails has made it.
+    exclusive: bool,
     /// A call on it succeeded.
     used: bool,
     /// It has another name, so that what becomes of this one says nothing of the file.
@@ -108,7 +109,7 @@ impl NeedlessWork {
     /// Nothing was found at a path, or what was made after the recording began.
     pub(super) fn missing(&mut self, path: &[u8]) {
         if let Some(track) = self.files.get_mut(path) {
-            track.made |= !track.existed;
+            track.was_there.get_or_insert(false);
         }
     }
 
@@ -126,7 +127,9 @@ impl NeedlessWork {
         if call.failed() {
             return;
         }
-        track.existed |= track.shows_that_it_was_there(call, kind);
+        if track.shows_that_it_was_there(call, kind) {
+            track.was_there = Some(true);
+        }
         track.used = true;
         let at = match followed.place {
             Place::At(at) => Some(at),
@@ -184,7 +187,7 @@ impl NeedlessWork {
             if self.syncs == track.synced_before + track.syncs {
                 self.add(NeedlessKind::SyncedThenRemoved, path, track.syncs, 0, track.sync_ns);
             }
-        } else if track.made && track.bytes > 0 {
+        } else if track.was_there == Some(false) && track.bytes > 0 {
             self.add(NeedlessKind::Scratch, path, 1, track.bytes, track.ns);
         }
     }
@@ -268,12 +271,14 @@ impl Track {
             op => matches!(op, Op::Mkdir | Op::Mknod | Op::Symlink | Op::Link),
         };
         let reads_old = kind == Kind::Read && self.bytes == 0 && call.result > 0;
-        !self.made && (reads_old || !self.used && !makes)
+        reads_old && !self.exclusive || self.was_there.is_none() && !self.used && !makes
     }
 
     fn open(&mut self, call: &Call) {
         let makes = call.flags & O_CREAT > 0;
-        self.made |= makes && call.flags & O_EXCL > 0;
+        if makes && call.flags & O_EXCL > 0 {
+            (self.was_there, self.exclusive) = (Some(false), true);
+        }
         if call.flags & O_TRUNC > 0 {
             self.forget();
         }

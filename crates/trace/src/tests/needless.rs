@@ -79,8 +79,8 @@ fn files_that_were_there_and_are_removed_are_no_scratch() {
         let mut planted = Planted::new("/srv");
         for file in ["in/a", "in/b", "in/c"] {
             planted.open(file, flags, 3);
-            planted.moved(if reads { Op::Read } else { Op::Write }, 3, 1000, 10 * MS);
             missing(&mut planted, &format!("/srv/{file}"));
+            planted.moved(if reads { Op::Read } else { Op::Write }, 3, 1000, 10 * MS);
             planted.on(Op::Close, 3, MS);
             planted.named(Op::Unlink, file, MS, 0);
         }
