@@ -38,7 +38,7 @@ impl Difference {
     }
 }
 
-/// What is said of a ratio that is 1 as far as it is shown.
+/// The text of a ratio that rounds to 1.
 pub(crate) const SAME: &str = "same";
 
 /// `5.3× faster`, `1.6× slower`, `12% less`, `16% more`, `same`.

@@ -58,7 +58,7 @@ pub(crate) fn changes(subject: Subject) -> Vec<Change> {
 }
 
 impl Change {
-    /// Steps that were told already are told by where that was.
+    /// A step that was printed before is replaced by the name of the change that has it.
     fn text<'a>(&'a self, told: &mut Vec<(&'a Step, &'a str)>, width: Width) -> String {
         let mut out = heading(&self.name) + &paragraph("  ", "  ", &self.saves, width);
         let mut line = |word: &str, text: &str| {
@@ -70,7 +70,7 @@ impl Change {
         }
         for step in &self.steps {
             if let Some((_, name)) = told.iter().find(|(known, _)| *known == step) {
-                line("change", &format!("as above, of {name}"));
+                line("change", &format!("as above, under {name}"));
                 continue;
             }
             told.push((step, &self.name));

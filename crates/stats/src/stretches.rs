@@ -138,7 +138,7 @@ impl Stretches {
         self.unlike = factor;
     }
 
-    /// That factor, if it is known.
+    /// The factor, if it is known.
     pub fn unlike(&self) -> Option<f64> {
         self.unlike
     }

@@ -197,6 +197,15 @@ fn open_folder<P: rustix::path::Arg>(at: impl AsFd, name: P) -> Result<OwnedFd, 
     openat(at, name, flags, Mode::empty())
 }
 
+/// Where the next data begins, from an offset on; nothing if the rest is a hole.
+pub(crate) fn data_from(file: impl AsFd, at: u64) -> Option<u64> {
+    match seek(file, SeekFrom::Data(at)) {
+        Err(Errno::NXIO) => None,
+        // A file system that does not tell has data everywhere.
+        found => Some(found.unwrap_or(at)),
+    }
+}
+
 fn contents(from: &OwnedFd, to: &OwnedFd, bytes: u64) -> io::Result<()> {
     if bytes == 0 || ioctl_ficlone(to, from).is_ok() {
         return Ok(());
@@ -204,12 +213,7 @@ fn contents(from: &OwnedFd, to: &OwnedFd, bytes: u64) -> io::Result<()> {
     ftruncate(to, bytes)?;
     let mut at = 0;
     while at < bytes {
-        let begins = match seek(from, SeekFrom::Data(at)) {
-            Err(Errno::NXIO) => break,
-            // A file system that does not tell has data everywhere.
-            Err(_) => at,
-            Ok(begins) => begins,
-        };
+        let Some(begins) = data_from(from, at) else { break };
         let ends = seek(from, SeekFrom::Hole(begins)).unwrap_or(bytes).min(bytes);
         piece(from, to, begins, ends)?;
         at = ends.max(begins + 1);

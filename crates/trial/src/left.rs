@@ -11,9 +11,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use process::Ended;
-use rustix::fs::{CWD, Mode, OFlags, SeekFrom, openat, seek};
-use rustix::io::Errno;
+use rustix::fs::{CWD, Mode, OFlags, openat};
 use xxhash_rust::xxh3::Xxh3;
+
+use crate::copy::data_from;
 
 /// What is read at once.
 const PIECE_BYTES: u64 = 1 << 16;
@@ -57,12 +58,8 @@ fn hash(path: &Path) -> io::Result<u128> {
     hasher.update(&length.to_le_bytes());
     let (mut at, mut piece) = (0, Vec::with_capacity(PIECE_BYTES as usize));
     while at < length {
-        at = match seek(&file, SeekFrom::Data(at)) {
-            Err(Errno::NXIO) => break,
-            // A file system that does not tell has data everywhere.
-            Err(_) => at,
-            Ok(begins) => begins - begins % PIECE_BYTES,
-        };
+        let Some(begins) = data_from(&file, at) else { break };
+        at = begins - begins % PIECE_BYTES;
         file.seek(io::SeekFrom::Start(at))?;
         piece.clear();
         (&file).take(PIECE_BYTES).read_to_end(&mut piece)?;

@@ -43,7 +43,7 @@ pub(crate) fn parse_rounds(text: &str) -> Result<NonZeroU32, String> {
     text.parse().map_err(|_| "a run has a whole number of rounds, at least 1".to_owned())
 }
 
-/// That long ago; no run is older than the epoch.
+/// The moment that long ago, or the epoch if that is later: no run is older.
 pub(crate) fn ago(age: Duration) -> SystemTime {
     SystemTime::now().checked_sub(age).map_or(UNIX_EPOCH, |moment| moment.max(UNIX_EPOCH))
 }

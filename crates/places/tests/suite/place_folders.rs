@@ -23,8 +23,8 @@ fn facts(path: &Path) -> PlaceFacts {
     inspect("place", path).unwrap()
 }
 
-/// Makes so many files in a slice's folder; the processor time that each took, which other tests
-/// leave as it is.
+/// Makes this many files in a slice's folder, and returns the processor time of each, which other
+/// tests do not change.
 fn slice(folders: &mut PlaceFolders, files: u64) -> Vec<Duration> {
     let folder = folders.slice().unwrap().path().to_owned();
     let make = |n| {

@@ -7,6 +7,9 @@ use crate::call::Call;
 use crate::flags::{EACCES, EAGAIN};
 use crate::op::Op;
 
+/// More threads than this do not wait for locks at once.
+const THREADS_MAX: usize = 1 << 16;
+
 /// What passed between tries so far.
 #[derive(Default)]
 pub(crate) struct Retries {
@@ -23,7 +26,7 @@ impl Retries {
         if let Some(since) = self.refused.remove(&call.thread) {
             self.ns = self.ns.saturating_add(call.began_ns.saturating_sub(since));
         }
-        if matches!(call.result, EAGAIN | EACCES) {
+        if matches!(call.result, EAGAIN | EACCES) && self.refused.len() < THREADS_MAX {
             self.refused.insert(call.thread, call.ended_ns());
         }
     }

@@ -13,7 +13,6 @@ use rand::seq::SliceRandom as _;
 
 use super::CHEAP;
 use crate::replay::folders::Folders;
-
 use crate::replay::programs::{Program, all};
 use crate::spread::{ALIKE, ROUNDS_MIN, Spread};
 use xtask::packages::is_installed;
