@@ -1,6 +1,6 @@
 //! One system call.
 
-use crate::flags::{F_UNLCK, LOCK_UN};
+use crate::flags::{F_UNLCK, LOCK_UN, O_DSYNC, RWF_SYNCS};
 use crate::op::Op;
 
 /// A descriptor that a call does not have.
@@ -99,6 +99,16 @@ impl Call {
     /// When it ended, since the recording began.
     pub const fn ended_ns(&self) -> u64 {
         self.began_ns.saturating_add(self.took_ns)
+    }
+
+    /// Whether it writes, or opens what is written, so that data is on the device before a write
+    /// returns.
+    pub const fn writes_through(&self) -> bool {
+        match self.op {
+            Op::Open => self.flags & O_DSYNC > 0,
+            Op::Write => self.flags & RWF_SYNCS > 0,
+            _ => false,
+        }
     }
 
     /// Whether, of a call on a lock, it lets that go.

@@ -13,6 +13,10 @@ pub(crate) const O_CREAT: u64 = 0o100;
 pub(crate) const O_EXCL: u64 = 0o200;
 /// open(2): emptied.
 pub(crate) const O_TRUNC: u64 = 0o1000;
+/// open(2): each write has its data on the device when it returns (`O_SYNC` has this, too).
+pub(crate) const O_DSYNC: u64 = 0o10000;
+/// open(2): a file without a name, in this folder.
+pub(crate) const O_TMPFILE: u64 = 0o20_200_000;
 /// open(2): closed by exec.
 pub(crate) const O_CLOEXEC: u64 = 0o2_000_000;
 
@@ -44,6 +48,9 @@ pub(crate) const FIOCLEX: u64 = 0x5451;
 pub(crate) const CLOSE_RANGE_UNSHARE: u64 = 2;
 /// `close_range`(2): not closed now, but by exec.
 pub(crate) const CLOSE_RANGE_CLOEXEC: u64 = 4;
+
+/// pwritev2(2): this write has its data on the device when it returns (`RWF_DSYNC`, `RWF_SYNC`).
+pub(crate) const RWF_SYNCS: u64 = 0x6;
 
 /// newfstatat(2), and what lstat(2) does: a symbolic link is not followed.
 pub(crate) const AT_SYMLINK_NOFOLLOW: u64 = 0x100;

@@ -123,6 +123,8 @@ pub struct Database {
     pub journal: Journal,
     /// How many transactions.
     pub transactions: u64,
+    /// How many times it was opened, as by each request of a program that keeps no connection.
+    pub opens: u64,
     /// Writes per transaction, to the database and its journal.
     pub writes_per_transaction: f64,
     /// Syncs per transaction.

@@ -27,10 +27,6 @@ const IN_MEMORY: &str = "/dev/shm";
 const OF_THE_SYSTEM: [&str; 3] = ["/usr", "/lib", "/etc"];
 
 const O_CREAT: u64 = 0o100;
-/// What `O_SYNC` has, too.
-const O_DSYNC: u64 = 0o10000;
-/// `RWF_DSYNC` and `RWF_SYNC`.
-const RWF_SYNCS: u64 = 0x6;
 const READ_ONLY: i64 = -30;
 
 /// What a recording says.
@@ -156,13 +152,9 @@ impl Reading {
             self.syncs.calls += 1;
             self.sync_ns += took_ns;
         }
-        let unfiltered = match call.op {
-            Op::Open => call.flags & O_DSYNC > 0 && !call.failed(),
-            Op::Write => call.flags & RWF_SYNCS > 0,
-            Op::RingSync => true,
-            _ => false,
-        };
-        self.syncs.unfiltered += u64::from(unfiltered);
+        let is_open = call.op == Op::Open && !call.failed();
+        let writes = call.writes_through() && (is_open || call.op == Op::Write);
+        self.syncs.unfiltered += u64::from(writes || call.op == Op::RingSync);
         let Some(path) = followed.about.as_deref().map(path_of).filter(|path| is_stored(path))
         else {
             return;

@@ -46,7 +46,7 @@ pub(crate) fn files() -> Result<[Generated; 4]> {
         let chart = overview(&run, &analysis, colours);
         chart.with_context(|| format!("{RECORD} compares nothing"))
     };
-    let styled = terminal::report(&run, &analysis, false, WIDTH);
+    let styled = terminal::report(&run, &analysis, terminal::Rest::LATEST, WIDTH);
     let screen = anstream::adapter::strip_str(&styled).to_string();
     let readme = fs::read_to_string(process::root().join(README)).context(README)?;
     let sheet = Sheet::Comparison { run: &run, analysis: &analysis };
@@ -63,7 +63,7 @@ pub(crate) fn files() -> Result<[Generated; 4]> {
 #[cfg(test)]
 pub(crate) fn misquoted() -> Result<Vec<String>> {
     let run = run()?;
-    let styled = terminal::report(&run, &analyse(&run), true, WIDTH);
+    let styled = terminal::report(&run, &analyse(&run), terminal::Rest::Below, WIDTH);
     let report = anstream::adapter::strip_str(&styled).to_string();
     let mut misquoted = Vec::new();
     for page in QUOTING {

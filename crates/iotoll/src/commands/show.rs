@@ -13,6 +13,8 @@ use model::run::Run;
 use model::study::{parse_error_rate, parse_threshold};
 use report::formats::{Content, FORMATS, Kind};
 use report::load::Layout;
+use report::terminal::Rest;
+use units::quoted;
 
 use crate::cli::{FormatsOfAny, LAYOUTS, flags, heading, one_of};
 use crate::exit::{Exit, UsageError};
@@ -88,6 +90,22 @@ pub(crate) struct ShowArgs {
 
     #[command(flatten)]
     formats: FormatsOfAny,
+}
+
+impl ShowArgs {
+    /// The run as it is typed: nothing where none is named.
+    fn typed(&self) -> String {
+        match self.run.as_deref().map(Path::to_string_lossy) {
+            None => String::new(),
+            // What was read there is gone.
+            Some(stdin) if stdin == "-" => "FILE".to_owned(),
+            Some(named) => quoted(&named),
+        }
+    }
+
+    fn rest<'a>(&self, typed: &'a str) -> Rest<'a> {
+        if self.full { Rest::Below } else { Rest::Of(typed) }
+    }
 }
 
 pub(crate) fn run(args: &ShowArgs) -> anyhow::Result<Exit> {
@@ -220,10 +238,11 @@ fn comparison_rendered(
     args: &ShowArgs,
     asked: &Asked,
 ) -> anyhow::Result<Rendered> {
+    let typed = args.typed();
     render(asked, Content::Comparison { run, analysis }, |width| {
         if args.how {
             return report::how(run, analysis, width);
         }
-        report::terminal::report(run, analysis, args.full, width)
+        report::terminal::report(run, analysis, args.rest(&typed), width)
     })
 }

@@ -20,6 +20,7 @@ use model::plan::Plan;
 use model::run::Run;
 use ranks::Leader;
 use report::formats::Content;
+use report::terminal::Rest;
 
 use crate::cli::RunArgs;
 use crate::exit::{Exit, UsageError};
@@ -109,7 +110,7 @@ impl Comparison<'_> {
         let analysis = analyse(&run);
         // Before anything is ended or removed, which may fail.
         let delivered = deliver(targets, self.content(&run, &analysis), |width| {
-            report::terminal::report(&run, &analysis, args.shown.full, width)
+            report::terminal::report(&run, &analysis, rest(args), width)
         });
         summaries::keep(store, &run, &analysis);
         let judged = gate.judge(&run, &analysis, prints);
@@ -248,6 +249,15 @@ fn step_back() {
             "--gentle: cannot lower the I/O priority (ioprio_set: {error}); only small slices and \
              pauses are used"
         ));
+    }
+}
+
+/// Where the rest of what is printed is found.
+fn rest(args: &RunArgs) -> Rest<'static> {
+    match (args.shown.full, args.kept.no_save) {
+        (true, _) => Rest::Below,
+        (false, true) => Rest::Nowhere,
+        (false, false) => Rest::LATEST,
     }
 }
 

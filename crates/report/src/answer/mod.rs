@@ -27,6 +27,7 @@ pub use opening::title;
 pub(crate) use short::in_short;
 
 use crate::subject::Subject;
+use crate::terminal::Rest;
 use crate::text::{PROSE, Width};
 use crate::{manners, text};
 use groups::Room;
@@ -52,8 +53,8 @@ const ENTRIES_MAX: usize = 24;
 /// So many entries are shown even where that is too long.
 const ENTRIES_MIN: usize = 6;
 
-/// The whole screen; it says where the detail is unless that follows (`full`).
-pub(crate) fn answer(run: &Run, analysis: &Analysis, full: bool, width: Width) -> String {
+/// The whole screen, which says where the detail is.
+pub(crate) fn answer(run: &Run, analysis: &Analysis, rest: Rest<'_>, width: Width) -> String {
     let subject = Subject { run, analysis };
     let entries = entry::all(subject);
     let mut out = opening::lines(subject, width);
@@ -62,8 +63,9 @@ pub(crate) fn answer(run: &Run, analysis: &Analysis, full: bool, width: Width) -
     if analysis.blocks == 0 {
         return out + &nothing_known(run, width);
     }
-    let (sections, notes) = (groups::sections(&entries), notes::whole(subject, &entries, full));
+    let (sections, notes) = (groups::sections(&entries), notes::whole(subject, &entries, rest));
     let mut screen = String::new();
+    let full = rest.is_below();
     for (room, note_lines) in rooms(full) {
         let advice = groups::text(&sections, width, room);
         let notes = notes::text(&notes, width, note_lines);

@@ -9,6 +9,7 @@ use units::{count, counted, percent};
 use super::entry::Entry;
 use super::{labelled, lines_at, opening};
 use crate::subject::Subject;
+use crate::terminal::Rest;
 use crate::text::{Width, push_new};
 use crate::{how, risk};
 
@@ -37,7 +38,7 @@ pub(super) fn text(notes: &[Note], width: Width, lines_max: usize) -> String {
 
 /// Those on whether what was measured can be relied on.
 pub(super) fn cautions(subject: Subject, entries: &[Entry<'_>], width: Width) -> String {
-    let notes = whole(subject, entries, false).into_iter();
+    let notes = whole(subject, entries, Rest::Nowhere).into_iter();
     let cautions = notes.filter(|note| [BROKEN, DOUBT, NOISE].contains(&note.label));
     cautions.map(|note| shown(&note, usize::MAX, width)).collect()
 }
@@ -61,7 +62,8 @@ pub(super) struct Note {
 }
 
 /// All of them, however long.
-pub(super) fn whole(subject: Subject, entries: &[Entry<'_>], full: bool) -> Vec<Note> {
+pub(super) fn whole(subject: Subject, entries: &[Entry<'_>], rest: Rest<'_>) -> Vec<Note> {
+    let full = rest.is_below();
     let note =
         |label, parts, lines| Note { label, parts, lines: if full { usize::MAX } else { lines } };
     let mut notes = vec![
@@ -73,7 +75,7 @@ pub(super) fn whole(subject: Subject, entries: &[Entry<'_>], full: bool) -> Vec<
         note(DOUBT, doubts(subject), OPEN_LINES),
         note(NOISE, noise(subject), NOISE_LINES),
         note("Risk", risks(subject), RISK_LINES),
-        note("More", vec![more(subject, full).join(" ")], 3),
+        note("More", vec![more(subject, rest).join(" ")], 3),
     ];
     notes.retain(|note| note.parts.iter().any(|part| !part.is_empty()));
     notes
@@ -198,7 +200,7 @@ fn risks(subject: Subject) -> Vec<String> {
 }
 
 /// How sure it is, and where the rest is.
-fn more(subject: Subject, full: bool) -> Vec<String> {
+fn more(subject: Subject, rest: Rest<'_>) -> Vec<String> {
     let all = &subject.analysis.comparisons;
     let sure = all.first().map(|c| {
         let (confidence, threshold) = (percent(c.confidence), percent(c.threshold));
@@ -208,9 +210,14 @@ fn more(subject: Subject, full: bool) -> Vec<String> {
             "{sure} of {compared} sure, each at {confidence}; under {threshold} counts as same."
         )
     });
-    let rest = (!full).then(|| {
-        "iotoll show --how (recipes), iotoll show --full, iotoll report (charts)."
-            .replace("w --", &format!("w{NO_BREAK}--"))
-    });
-    sure.into_iter().chain(rest).collect()
+    let command = |name, flag| {
+        let typed = rest.command(name, flag);
+        typed.map(|typed| typed.replace(" --", &format!("{NO_BREAK}--")))
+    };
+    let how = command("show", "--how").map(|how| format!("{how} (recipes),"));
+    let full = command("show", "--full").map(|full| format!("{full},"));
+    let charts = command("report", "").map(|report| format!("{report} (charts)."));
+    let unsaved = (rest == Rest::Nowhere)
+        .then(|| "It is not saved: recipes, tables and charts need --json FILE.".to_owned());
+    sure.into_iter().chain(how).chain(full).chain(charts).chain(unsaved).collect()
 }

@@ -8,6 +8,7 @@ use super::notes::Note;
 use super::{entry, extent, failures, groups, notes, opening};
 use crate::difference::{self, Difference};
 use crate::subject::Subject;
+use crate::terminal::Rest;
 
 /// All that the screen says.
 pub(crate) struct Screen {
@@ -73,7 +74,7 @@ impl Screen {
             nothing_known.extend(failures(run));
         }
         let shown = if is_known { entries.as_slice() } else { &[] };
-        let notes = if is_known { notes::whole(subject, shown, true) } else { Vec::new() };
+        let notes = if is_known { notes::whole(subject, shown, Rest::Below) } else { Vec::new() };
         Self {
             extent: format!("{}, {}", opening::counts(subject), extent(subject)),
             opening: opening::data(subject),

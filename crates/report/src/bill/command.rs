@@ -12,6 +12,9 @@ const TOTAL_BYTES_MAX: u64 = 64 << 20;
 /// How many statements that write a request of the study `sqlite` has: without a transaction
 /// around them, as many transactions.
 const TRANSACTIONS_PER_REQUEST: f64 = 21.0;
+/// A connection that is kept has more transactions than this; one of a request alone has fewer, for
+/// programs gather what a request writes.
+const TRANSACTIONS_PER_CONNECTION: u64 = 10;
 /// From so many syncs per transaction on, the level is `full`: it syncs the journal twice or the
 /// log once, where `normal` syncs the journal once and the log not at all.
 const FULL_JOURNAL_SYNCS: f64 = 2.5;
@@ -52,10 +55,19 @@ pub fn command_of(pattern: &PatternKind, working_folder: Option<&str>) -> String
             record_bytes.iter().fold(log, |log, bytes| log.record(*bytes))
         }
         PatternKind::Sqlite(Database {
-            path, journal, syncs_per_transaction, per_second, ..
+            path,
+            journal,
+            transactions,
+            opens,
+            syncs_per_transaction,
+            per_second,
+            ..
         }) => {
             let strategies = strategies(*journal, *syncs_per_transaction);
-            Command::new("sqlite", strategies, per_second / TRANSACTIONS_PER_REQUEST).above(path)
+            let rate = per_second / TRANSACTIONS_PER_REQUEST;
+            let sqlite = Command::new("sqlite", strategies, rate).above(path);
+            let is_kept = *transactions > opens.saturating_mul(TRANSACTIONS_PER_CONNECTION);
+            if is_kept { sqlite } else { sqlite.set("connect", "request") }
         }
     };
     command.text(working_folder)
@@ -243,6 +255,7 @@ mod tests {
                 path: "/srv/orders.db".to_owned(),
                 journal,
                 transactions: 50,
+                opens: 1,
                 writes_per_transaction: 8.0,
                 syncs_per_transaction,
                 per_second: 210.0,
@@ -251,6 +264,23 @@ mod tests {
                 named(&PatternKind::Sqlite(database)),
                 format!("iotoll compare --study sqlite --strategy {strategies} --per-second 10")
             );
+        }
+    }
+
+    #[test]
+    fn a_database_that_each_request_opens_is_measured_so() {
+        for (opens, set) in [(0, ""), (4, ""), (5, " --set sqlite.connect=request")] {
+            let database = Database {
+                path: "/srv/orders.db".to_owned(),
+                journal: Journal::None,
+                transactions: 50,
+                opens,
+                writes_per_transaction: 8.0,
+                syncs_per_transaction: 0.0,
+                per_second: 210.0,
+            };
+            let named = named(&PatternKind::Sqlite(database));
+            assert!(named.contains(&format!("wal-normal-tx{set} --per-second")), "{named}");
         }
     }
 

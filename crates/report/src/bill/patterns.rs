@@ -137,11 +137,13 @@ fn waits_for_syncs(bill: &Bill) -> Option<bool> {
 
 fn of_database(bill: &Bill, database: &Database, share: &str) -> String {
     format!(
-        "{} is a database of SQLite, journal mode {}: {}, {}, each with {} writes and {} syncs of \
-         its files on average. All calls on it take {share} of the time.",
+        "{} is a database of SQLite, journal mode {}: {} by {}, {}, each with {} writes and {} syncs \
+         of its files on average. All calls on it take {share} of the time.",
         named(bill, &database.path),
         database.journal.name(),
         counted(database.transactions, "transaction"),
+        // One that was there before the recording was not opened in it.
+        counted(database.opens.max(1), "connection"),
         rate(database.per_second),
         two_digits(database.writes_per_transaction),
         two_digits(database.syncs_per_transaction)

@@ -12,6 +12,7 @@ use model::place::PlaceFacts;
 use model::run::Run;
 use units::time;
 
+use crate::terminal::Rest;
 use crate::text::{PROSE, Width, heading, paragraph};
 use crate::{answer, manners};
 
@@ -28,12 +29,12 @@ pub(crate) struct Shown<'a> {
 }
 
 /// What a check says; nothing where the run is none, or nothing was measured.
-pub(crate) fn text(run: &Run, analysis: &Analysis, full: bool, width: Width) -> Option<String> {
+pub(crate) fn text(run: &Run, analysis: &Analysis, rest: Rest<'_>, width: Width) -> Option<String> {
     let (request, check) = run.checks.as_ref().zip(analysis.check.as_ref())?;
     if analysis.blocks == 0 {
         return None;
     }
-    let width = width.min(PROSE);
+    let (full, width) = (rest.is_below(), width.min(PROSE));
     let shown = Shown { request, check, full, width };
     let mut out = title(run, width);
     out += &manners::ended_early(&run.run, width);
@@ -47,7 +48,7 @@ pub(crate) fn text(run: &Run, analysis: &Analysis, full: bool, width: Width) -> 
     if !cautions.is_empty() {
         out += &format!("\n{cautions}");
     }
-    Some(out + &more(full, width))
+    Some(out + &more(rest, width))
 }
 
 /// `iotoll check  srv=/srv (ext4 on vda)                    20 s`.
@@ -114,14 +115,17 @@ fn capital(text: &str) -> String {
     chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
 }
 
-fn more(full: bool, width: Width) -> String {
-    let text = if full {
-        "docs/check.md says what is measured, and where the requirements come from."
-    } else {
-        "All of it: iotoll show --full   Watch it: iotoll diff, iotoll history   Sources: docs/check.md"
+fn more(rest: Rest<'_>, width: Width) -> String {
+    let text = match rest.command("show", "--full") {
+        Some(full) => format!(
+            "All of it: {full}   Watch it: iotoll diff, iotoll history   Sources: docs/check.md"
+        ),
+        None => {
+            "docs/check.md says what is measured, and where the requirements come from.".to_owned()
+        }
     };
     let dim = Style::new().dimmed();
-    format!("\n{dim}{}{dim:#}", paragraph("", "", text, width))
+    format!("\n{dim}{}{dim:#}", paragraph("", "", &text, width))
 }
 
 /// The same in a few words, for a list of runs.

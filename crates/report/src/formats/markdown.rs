@@ -11,24 +11,24 @@ use crate::markdown_text::escaped;
 use crate::reproduction;
 use crate::subject::Subject;
 use crate::tables::Section;
-use crate::terminal;
+use crate::terminal::{self, Rest};
 use crate::text::WIDTH;
 use crate::words;
 
 /// The answer in a block of plain text, whose columns stay in line wherever it is shown, and
 /// the full report in another one.
 pub fn text(run: &Run, analysis: &Analysis) -> String {
-    let plain = |full| {
-        let styled = terminal::report(run, analysis, full, WIDTH);
+    let plain = |rest| {
+        let styled = terminal::report(run, analysis, rest, WIDTH);
         anstream::adapter::strip_str(&styled).to_string()
     };
     let answer = reproduction::markdown(run, analysis)
-        .unwrap_or_else(|| fenced(&plain(false)) + &figures(run, analysis));
+        .unwrap_or_else(|| fenced(&plain(Rest::LATEST)) + &figures(run, analysis));
     let page = format!(
         "{}\n<details><summary>All figures, causes and facts</summary>\n\n{}\n</details>\n\n\
          Measured by iotoll {} at {}, seed {}.\n",
         answer,
-        fenced(&plain(true)),
+        fenced(&plain(Rest::Below)),
         escaped(&run.run.version),
         escaped(&run.run.started),
         run.run.seed

@@ -18,6 +18,7 @@ pub(crate) use self::markdown::markdown;
 use self::words::Column;
 use crate::columns::GAP;
 use crate::subject::Subject;
+use crate::terminal::Rest;
 use crate::text::{Width, heading, paragraph, styled_paragraph};
 use crate::{answer, manners};
 
@@ -26,7 +27,7 @@ const NAME_MIN: usize = 16;
 
 /// What holds of the article that a run repeats; nothing where it repeats none, or nothing
 /// was measured.
-pub(crate) fn text(run: &Run, analysis: &Analysis, full: bool, width: Width) -> Option<String> {
+pub(crate) fn text(run: &Run, analysis: &Analysis, rest: Rest<'_>, width: Width) -> Option<String> {
     let reproduction = analysis.reproduction.as_ref()?;
     if analysis.blocks == 0 {
         return None;
@@ -52,13 +53,15 @@ pub(crate) fn text(run: &Run, analysis: &Analysis, full: bool, width: Width) -> 
     for conclusion in &reproduction.conclusions {
         out += &told(conclusion, width);
     }
-    if !full {
+    if !rest.is_below() {
         let cautions = answer::cautions(run, analysis, width);
         out += &if cautions.is_empty() { cautions } else { format!("\n{cautions}") };
-        let more = "`iotoll show --full` prints every combination, comparison and cause of a saved run; \
-                    `iotoll report` draws it.";
+    }
+    if let Some((show, draw)) = rest.command("show", "--full").zip(rest.command("report", "")) {
+        let more =
+            format!("`{show}` prints every combination, comparison and cause; `{draw}` draws it.");
         let dim = Style::new().dimmed();
-        out += &format!("\n{dim}{}{dim:#}", paragraph("", "", more, width));
+        out += &format!("\n{dim}{}{dim:#}", paragraph("", "", &more, width));
     }
     Some(out)
 }

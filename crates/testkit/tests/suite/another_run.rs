@@ -130,7 +130,8 @@ fn what_was_learned_is_saved_with_the_run_and_earlier_runs_open_without_it() {
 #[test]
 fn the_full_report_has_both_intervals_and_says_what_they_rest_on() {
     let full = |run: &Run| {
-        let styled = report::terminal::report(run, &analyse(run), true, 80);
+        let styled =
+            report::terminal::report(run, &analyse(run), report::terminal::Rest::Below, 80);
         anstream::adapter::strip_str(&styled).to_string().replace("\n    ", " ").replace('\n', " ")
     };
     let varied = full(&measured(1.2, Some(0.06)));

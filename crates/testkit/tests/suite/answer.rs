@@ -52,7 +52,7 @@ fn measured(plan: &Plan, noise: f64) -> Run {
 }
 
 fn printed(run: &Run, width: usize) -> String {
-    let styled = terminal::report(run, &analyse(run), false, width);
+    let styled = terminal::report(run, &analyse(run), terminal::Rest::LATEST, width);
     anstream::adapter::strip_str(&styled).to_string()
 }
 
@@ -225,7 +225,7 @@ fn what_a_way_relies_on_and_its_place_does_not_keep_is_told() {
     let text = on_one_line(&printed(&run, 80));
     assert!(text.contains(&format!("log/reopen, log/held {what}")), "{text}");
     let full = |run: &Run| {
-        let styled = terminal::report(run, &analyse(run), true, 80);
+        let styled = terminal::report(run, &analyse(run), terminal::Rest::Below, 80);
         on_one_line(&anstream::adapter::strip_str(&styled).to_string())
     };
     assert!(full(&run).contains(&format!("• reopen, held {what}")), "{}", full(&run));

@@ -267,7 +267,7 @@ fn a_conclusion_whose_precondition_fails_cannot_be_compared() {
             assert_eq!(found.native, Some(Decision::NotComparable), "{name}");
             let failed = &found.preconditions[0];
             assert!(failed.test.as_ref().unwrap().value.is_some(), "{name}");
-            let text = plain(&terminal::report(&run, &analysis, false, 80));
+            let text = plain(&terminal::report(&run, &analysis, terminal::Rest::LATEST, 80));
             let flowing = text.split_whitespace().collect::<Vec<_>>().join(" ");
             assert!(flowing.contains(&format!("Precondition not met: {}", failed.says)), "{text}");
             tested += 1;
@@ -323,7 +323,7 @@ fn plain(text: &str) -> String {
 fn what_is_printed_has_every_figure_and_conclusion_in_80_columns() {
     for spec in articles::ALL {
         let (run, analysis) = planted(spec, 0, Decision::DoesNotHold);
-        let text = plain(&terminal::report(&run, &analysis, false, 80));
+        let text = plain(&terminal::report(&run, &analysis, terminal::Rest::LATEST, 80));
         let flowing = text.split_whitespace().collect::<Vec<_>>().join(" ");
         let all = spec.conclusions.iter().map(|conclusion| conclusion.says);
         for said in all.chain(spec.figures.iter().map(|figure| figure.group)) {
@@ -339,7 +339,7 @@ fn what_is_printed_has_every_figure_and_conclusion_in_80_columns() {
 fn a_screen_of_an_article() {
     let spec = articles::find("log-locking").unwrap();
     let (run, analysis) = planted(spec, 2, Decision::DoesNotHold);
-    insta::assert_snapshot!(plain(&terminal::report(&run, &analysis, false, 80)));
+    insta::assert_snapshot!(plain(&terminal::report(&run, &analysis, terminal::Rest::LATEST, 80)));
     insta::assert_snapshot!(report::articles(&[(&run, &analysis)]).unwrap());
 }
 

@@ -62,7 +62,7 @@ fn pots() -> Run {
 #[test]
 fn a_report_says_from_how_many_clients_on_no_more_gets_done() {
     let run = pots();
-    let styled = terminal::report(&run, &analyse(&run), true, 80);
+    let styled = terminal::report(&run, &analyse(&run), terminal::Rest::Below, 80);
     let printed = anstream::adapter::strip_str(&styled).to_string();
     assert!(printed.contains(" s, 3 clients on 2 machines"), "{printed}");
     assert!(printed.contains("other than node-6.1: node-5.10 has Linux"), "{printed}");
@@ -77,7 +77,7 @@ fn a_report_says_from_how_many_clients_on_no_more_gets_done() {
     );
     // Without them none of it is there.
     let alone = Run { clients: Vec::new(), ..run };
-    let printed = terminal::report(&alone, &analyse(&alone), true, 80);
+    let printed = terminal::report(&alone, &analyse(&alone), terminal::Rest::Below, 80);
     assert!(!printed.contains("on 2 machines"), "{printed}");
 }
 

@@ -79,7 +79,7 @@ fn brewed() -> Run {
 #[test]
 fn a_study_made_up_here_is_reported_in_its_own_words() {
     let run = brewed();
-    let printed = terminal::report(&run, &analyse(&run), true, 80);
+    let printed = terminal::report(&run, &analyse(&run), terminal::Rest::Below, 80);
     insta::assert_snapshot!(anstream::adapter::strip_str(&printed).to_string());
 }
 

@@ -97,7 +97,7 @@ fn pots() -> Run {
 }
 
 fn printed(run: &Run, width: usize) -> String {
-    let styled = terminal::report(run, &analyse(run), true, width);
+    let styled = terminal::report(run, &analyse(run), terminal::Rest::Below, width);
     anstream::adapter::strip_str(&styled).to_string()
 }
 

@@ -34,10 +34,10 @@ fn steady(times_ns: &[f64]) -> Vec<ArmBehaviour> {
 
 fn printed(result: &Run, width: usize) -> String {
     let analysis = analyse(result);
-    let styled = terminal::report(result, &analysis, true, width);
+    let styled = terminal::report(result, &analysis, terminal::Rest::Below, width);
     // A saved run is shown without its slices.
     let bare = result.without_slices();
-    assert_eq!(terminal::report(&bare, &analysis, true, width), styled);
+    assert_eq!(terminal::report(&bare, &analysis, terminal::Rest::Below, width), styled);
     assert_eq!(markdown::text(&bare, &analysis), markdown::text(result, &analysis));
     anstream::adapter::strip_str(&styled).to_string()
 }

@@ -72,7 +72,7 @@ impl Kind {
             (Self::Map, _) => "mapping files",
             (Self::Fault, Some(true)) => "waiting for mapped files",
             (Self::Fault, _) => "using mapped files",
-            (Self::Size, Some(true)) => "waiting for truncate",
+            (Self::Size, Some(true)) => "waiting for changed sizes",
             (Self::Size, _) => "changing sizes",
             (Self::Other, _) => "other file calls",
         }

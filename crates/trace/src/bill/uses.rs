@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::kind::{KINDS, Kind};
 use super::moved::copied_to;
 use crate::call::Call;
-use crate::flags::{AT_SYMLINK_NOFOLLOW, ENOENT, O_RDWR, O_TRUNC, O_WRONLY};
+use crate::flags::{AT_SYMLINK_NOFOLLOW, ENOENT, O_DSYNC, O_RDWR, O_TMPFILE, O_TRUNC, O_WRONLY};
 use crate::follow::{Followed, OpenFile, Place};
 use crate::op::Op;
 
@@ -16,7 +16,7 @@ use crate::op::Op;
 const FILES_MAX: usize = 8192;
 /// How many open files are.
 const OPEN_MAX: usize = 1 << 16;
-/// How many threads of a file are told apart.
+/// How many threads of a file are told apart, and how many processes.
 const THREADS_MAX: usize = 64;
 /// How many names of programs are kept.
 const PROGRAMS_MAX: usize = 1024;
@@ -72,11 +72,13 @@ pub(crate) struct FileUse {
     pub(crate) syncs: u64,
     /// Syncs after a single write.
     pub(crate) syncs_of_one: u64,
+    /// Time of the writes that are syncs as well.
+    written_through_ns: u64,
     /// Times that it was opened, had one or two writes, and was closed.
     pub(crate) brief: u64,
     /// Those with a sync.
     pub(crate) brief_synced: u64,
-    /// Times that it was opened and read although it had been, and had not changed.
+    /// Times that a process opened and read it although that had, and it had not changed.
     pub(crate) again: u64,
     pub(crate) again_bytes: u64,
     pub(crate) again_ns: u64,
@@ -92,10 +94,8 @@ pub(crate) struct FileUse {
     pub(crate) zeroed: u64,
     /// Locks as SQLite takes them to write.
     pub(crate) sqlite_writer_locks: u64,
-    /// Whether it has been read to a close.
-    was_read: bool,
-    /// Whether it changed since.
-    changed: bool,
+    /// Processes that have read it to a close since it changed.
+    read_by: BTreeSet<u32>,
 }
 
 impl FileUse {
@@ -106,6 +106,11 @@ impl FileUse {
 
     pub(crate) fn kind_ns(&self, kind: Kind) -> u64 {
         self.time_ns[kind as usize]
+    }
+
+    /// Time of what forces data to the device.
+    pub(crate) fn forced_ns(&self) -> u64 {
+        self.kind_ns(Kind::Sync).saturating_add(self.written_through_ns)
     }
 
     pub(crate) fn kind_calls(&self, kind: Kind) -> u64 {
@@ -216,7 +221,14 @@ impl Uses {
         if !call.failed() {
             match kind {
                 Kind::Read => file.read(call, open),
-                Kind::Write => file.write(call, followed.place, open),
+                Kind::Write => {
+                    file.write(call, followed.place, open.as_deref_mut());
+                    let on = followed.file.as_ref();
+                    if call.writes_through() || on.is_some_and(|on| on.flags & O_DSYNC > 0) {
+                        file.sync(open);
+                        file.written_through_ns = file.written_through_ns.saturating_add(ns);
+                    }
+                }
                 Kind::Sync => file.sync(open),
                 Kind::Lock => file.lock(call, ns),
                 Kind::Look => file.look(call, ns),
@@ -224,21 +236,23 @@ impl Uses {
             }
         }
         if let (Op::Close, Some(closed)) = (call.op, &followed.file)
-            && let Some(closed) = self.open.remove(&closed.number)
+            && let Some(done) = self.open.remove(&closed.number)
+            // Without a name, each is another file.
+            && closed.flags & O_TMPFILE != O_TMPFILE
         {
-            file.close(&closed);
+            file.close(&done, followed.process);
         }
         if let (Kind::Read, Some(path)) = (kind, copied_to(call, followed))
             && (self.files.len() < FILES_MAX || self.files.contains_key(path))
         {
             let to = self.files.entry(Arc::clone(path)).or_default();
             to.written_bytes = to.written_bytes.saturating_add(call.result.max(0).unsigned_abs());
-            to.changed = true;
+            to.read_by.clear();
         }
         if let (Op::Rename | Op::Link, Some(to)) = (call.op, &followed.to)
             && let Some(to) = self.files.get_mut(to)
         {
-            to.changed = true;
+            to.read_by.clear();
         }
     }
 
@@ -282,7 +296,7 @@ impl FileUse {
         let bytes = call.result as u64;
         self.writes += 1;
         self.written_bytes = self.written_bytes.saturating_add(bytes);
-        self.changed = true;
+        self.read_by.clear();
         self.add_writer(call.thread);
         let at = match place {
             Place::At(at) => Some(at),
@@ -323,7 +337,9 @@ impl FileUse {
             Op::Open => {
                 self.opens += 1;
                 let writes = call.flags & (O_WRONLY | O_RDWR) > 0;
-                self.changed |= writes && call.flags & O_TRUNC > 0;
+                if writes && call.flags & O_TRUNC > 0 {
+                    self.read_by.clear();
+                }
             }
             Op::Map => {
                 if let Some(open) = open {
@@ -332,19 +348,19 @@ impl FileUse {
                 }
             }
             Op::Truncate => {
-                self.changed = true;
+                self.read_by.clear();
                 self.emptied += u64::from(call.length == 0);
             }
             Op::Unlink => {
-                self.changed = true;
+                self.read_by.clear();
                 self.removed += 1;
             }
-            Op::Rename | Op::Allocate => self.changed = true,
+            Op::Rename | Op::Allocate => self.read_by.clear(),
             _ => {}
         }
     }
 
-    fn close(&mut self, closed: &OpenUse) {
+    fn close(&mut self, closed: &OpenUse, process: u32) {
         if (1..=BRIEF_WRITES_MAX).contains(&closed.writes) {
             self.brief += 1;
             self.brief_synced += u64::from(closed.syncs > 0);
@@ -352,12 +368,14 @@ impl FileUse {
         if closed.writes > 0 || closed.read_bytes == 0 || closed.is_program {
             return;
         }
-        if self.was_read && !self.changed {
+        if self.read_by.contains(&process) {
             self.again += 1;
             self.again_bytes = self.again_bytes.saturating_add(closed.read_bytes);
             self.again_ns = self.again_ns.saturating_add(closed.ns);
         }
-        (self.was_read, self.changed) = (true, false);
+        if self.read_by.len() < THREADS_MAX {
+            self.read_by.insert(process);
+        }
     }
 
     fn add_writer(&mut self, thread: u32) {

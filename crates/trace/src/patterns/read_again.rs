@@ -1,10 +1,12 @@
-//! Files are opened and read again and again, and have not changed.
+//! Files are opened and read again and again by a process, and have not changed.
+//!
+//! What many processes read once each, none of them could have kept: libraries, locales, includes.
 
 use super::Evidence;
 use crate::bill::{FileUse, above, text};
 use crate::pattern::{Pattern, PatternKind};
 
-/// A file that is read again fewer times may be read by as many programs.
+/// What a process reads again fewer times, it reads by chance.
 const TIMES: u64 = 9;
 
 pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Pattern> {

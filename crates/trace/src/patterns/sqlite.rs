@@ -68,6 +68,7 @@ fn found(evidence: &Evidence<'_>, path: &[u8], database: &FileUse) -> Option<Pat
         path: text(path),
         journal: mode,
         transactions,
+        opens: database.opens,
         writes_per_transaction: each(all(|file| file.writes)),
         syncs_per_transaction: each(all(|file| file.syncs)),
         per_second: evidence.per_second(transactions),

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use super::reopened::is_reopened;
 use super::{Evidence, OFTEN};
-use crate::bill::{FileUse, Kind, text};
+use crate::bill::{FileUse, text};
 use crate::pattern::{Pattern, PatternKind};
 
 /// Of the syncs, how many follow a single write: with fewer, writes are gathered already.
@@ -35,7 +35,7 @@ impl Series {
         self.syncs_of_one += file.syncs_of_one;
         self.writes += file.writes;
         self.written_bytes = self.written_bytes.saturating_add(file.written_bytes);
-        self.sync_ns = self.sync_ns.saturating_add(file.kind_ns(Kind::Sync));
+        self.sync_ns = self.sync_ns.saturating_add(file.forced_ns());
         self.reopened |= is_reopened(file);
     }
 

@@ -70,7 +70,7 @@ fn truncating_and_allocating_are_a_kind_of_their_own() {
     planted.on(Op::Allocate, 3, 100 * MS);
     let bill = bill(&planted.finish());
     assert_eq!((bill.kinds[0].kind, bill.kinds[0].cost.calls), (Kind::Size, 2));
-    assert_eq!(Kind::Size.doing(Some(true)), "waiting for truncate");
+    assert_eq!(Kind::Size.doing(Some(true)), "waiting for changed sizes");
 }
 
 /// Fails where the end of what a header's numbers hold has no other end.

@@ -1,7 +1,9 @@
 //! Each pattern planted, and what is like it and is none.
 
 use super::bill;
-use crate::flags::{ENOENT, F_SETLKW, F_UNLCK, O_APPEND, O_CREAT, O_RDWR, O_WRONLY};
+use crate::flags::{
+    ENOENT, F_SETLKW, F_UNLCK, O_APPEND, O_CREAT, O_DSYNC, O_RDWR, O_TMPFILE, O_WRONLY, RWF_SYNCS,
+};
 use crate::planted::{Planted, header};
 use crate::{Database, Header, Journal, Op, Pattern, PatternKind};
 
@@ -103,6 +105,37 @@ fn a_file_that_is_forced_to_the_device_after_each_write() {
     assert_eq!(found(synced(10, 1)), []);
 }
 
+/// Fails where a program that opens with `O_DSYNC`, or writes with `RWF_DSYNC`, is said to sync nothing.
+#[test]
+fn writes_that_are_on_the_device_when_they_return_are_syncs() {
+    for (open_flags, write_flags, syncs) in [(O_DSYNC, 0, 100), (0, RWF_SYNCS, 100), (0, 0, 0)] {
+        let mut planted = planted();
+        planted.open("journal", O_RDWR | O_CREAT | open_flags, 3);
+        for _ in 0..100 {
+            planted.call(1, Op::Write, MS, |call| {
+                (call.fd, call.length, call.result, call.flags) = (3, 4096, 4096, write_flags);
+            });
+        }
+        let forced = found(planted).into_iter().find_map(|pattern| match pattern.what {
+            PatternKind::SyncedEach { syncs, .. } => Some((syncs, pattern.summed_ns)),
+            _ => None,
+        });
+        assert_eq!(forced, (syncs > 0).then_some((syncs, 100 * MS)));
+    }
+}
+
+/// Fails where files without names, each of them another, are taken for one that is reopened.
+#[test]
+fn a_file_without_a_name_is_no_file_that_is_opened_again() {
+    let mut planted = planted();
+    for _ in 0..100 {
+        planted.open(".", O_RDWR | O_TMPFILE, 3);
+        planted.moved(Op::Write, 3, 137, US);
+        planted.on(Op::Close, 3, 10 * US);
+    }
+    assert_eq!(found(planted), []);
+}
+
 fn small(writes: u64, bytes: u64) -> Planted {
     let mut planted = planted();
     planted.open("out.csv", O_WRONLY | O_CREAT, 3);
@@ -169,6 +202,22 @@ fn files_that_are_read_again_and_have_not_changed() {
     assert_eq!(path, "/home/eva/orders/conf");
     assert_eq!(found(read_again(30, true)), []);
     assert_eq!(found(read_again(5, false)), []);
+}
+
+/// Fails where what many programs read once each is said to be read again, which none could have kept.
+#[test]
+fn what_each_program_reads_once_is_not_read_again() {
+    let mut planted = planted();
+    for child in 2..52 {
+        planted.begin(1, child, false);
+        let path = Some(planted.path("/usr/lib/locale/C.utf8/LC_CTYPE"));
+        planted.call(child, Op::Open, 20 * US, |call| (call.path, call.result) = (path, 3));
+        planted.call(child, Op::Read, 20 * US, |call| {
+            (call.fd, call.length, call.result) = (3, 5000, 5000);
+        });
+        planted.call(child, Op::Close, US, |call| call.fd = 3);
+    }
+    assert_eq!(found(planted), []);
 }
 
 /// Fails where each program's libraries are taken for its data.

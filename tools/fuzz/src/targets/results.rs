@@ -15,6 +15,7 @@ use model::{anonymous, diff::Diff};
 use report::formats::csv::{Rows, table};
 use report::html::{Sheet, page, record};
 use report::load::{Layout, render};
+use report::terminal::{Rest, report};
 use serde_json::Value;
 
 use super::{checks, seeds};
@@ -108,8 +109,8 @@ fn result(bytes: &[u8]) -> bool {
 
 fn shown(run: &Run, width: usize) {
     let analysis = analyse(run);
-    for full in [false, true] {
-        checks::printed("a report", &report::terminal::report(run, &analysis, full, width));
+    for rest in [Rest::LATEST, Rest::Nowhere, Rest::Below] {
+        checks::printed("a report", &report(run, &analysis, rest, width));
     }
     checks::printed("a run in short", &report::so_far(run, &analysis, width, 20));
     checks::printed("places", &report::places(&run.places, &run.machine, width));

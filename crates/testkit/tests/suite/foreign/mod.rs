@@ -121,7 +121,10 @@ fn of_run(run: &Run, other: &Other, which: Which) -> Vec<Output> {
     let sheet = |Analysed { run, analysis }| Sheet::Comparison { run, analysis };
     let shared = without_names(run.clone());
     let mut all = vec![
-        printed("show --full", &report::terminal::report(run, &analysis, true, 80)),
+        printed(
+            "show --full",
+            &report::terminal::report(run, &analysis, report::terminal::Rest::Below, 80),
+        ),
         printed("while it runs", &report::so_far(run, &analysis, 80, 40)),
         printed("places as a tree", &report::places_tree(&run.places, &run.machine, 80)),
         json("share", &Document::new(&shared, &analyse(&shared))),
@@ -138,8 +141,14 @@ fn of_run(run: &Run, other: &Other, which: Which) -> Vec<Output> {
         return all;
     }
     all.extend([
-        printed("show", &report::terminal::report(run, &analysis, false, 80)),
-        printed("show --full, narrow", &report::terminal::report(run, &analysis, true, 40)),
+        printed(
+            "show",
+            &report::terminal::report(run, &analysis, report::terminal::Rest::LATEST, 80),
+        ),
+        printed(
+            "show --full, narrow",
+            &report::terminal::report(run, &analysis, report::terminal::Rest::Below, 40),
+        ),
         printed("places", &report::places(&run.places, &run.machine, 80)),
         printed("summary", &report::in_short(run, &analysis)),
         printed("history", &history(run, &analysis)),
