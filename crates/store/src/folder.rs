@@ -61,6 +61,9 @@ pub(crate) fn existing(folder: &Path) -> Result<Option<PathBuf>, Error> {
     let folder = &std::path::absolute(folder).map_err(Error::io(folder, "finding it"))?;
     check_links(folder)?;
     match folder.canonicalize() {
+        Ok(found) if !found.is_dir() => {
+            Err(Error::io(folder, "opening it")(ErrorKind::NotADirectory.into()))
+        }
         Ok(found) => check(&found).map(|()| Some(found)),
         Err(error) if matches!(error.kind(), ErrorKind::NotFound) => Ok(None),
         Err(error) => Err(Error::io(folder, "finding it")(error)),

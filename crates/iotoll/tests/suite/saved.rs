@@ -65,6 +65,11 @@ fn the_last_run_and_any_by_the_beginning_of_its_name_are_shown_as_they_were_prin
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
     assert_fails(&keeping(&data).arg("show").output().unwrap(), 2, &["no runs are saved in"]);
+    // A file in its place is no empty store.
+    let file = folder.path().join("file");
+    fs::write(&file, "x").unwrap();
+    let history = keeping(&data).env("IOTOLL_DIR", &file).arg("history").output().unwrap();
+    assert_fails(&history, 1, &["not a directory"]);
     assert!(!data.exists(), "showing made it");
     let mut printed = Vec::new();
     for number in 0..2 {
