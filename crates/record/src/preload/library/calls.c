@@ -59,41 +59,30 @@ static inline __attribute__((always_inline)) long call(int waits, long number, l
 #define PLAIN 0
 #define ALSO(name, of, ...) EXPORT __typeof__(of) name __attribute__((alias(#of)))
 
-EXPORT long read(int fd, void *into, size_t bytes)
-{
-    return call(WAITS, SYS_read, fd, (long)into, bytes, 0);
-}
+/* A function that makes one call, and does nothing else. */
+#define CALL(type, name, parameters, ...)             \
+    EXPORT type name parameters                       \
+    {                                                 \
+        return call(__VA_ARGS__);                     \
+    }
+
+CALL(long, read, (int fd, void *into, size_t bytes), WAITS, SYS_read, fd, (long)into, bytes, 0)
 ALSO(__read, read);
-
-EXPORT long write(int fd, const void *from, size_t bytes)
-{
-    return call(WAITS, SYS_write, fd, (long)from, bytes, 0);
-}
+CALL(long, write, (int fd, const void *from, size_t bytes),
+     WAITS, SYS_write, fd, (long)from, bytes, 0)
 ALSO(__write, write);
-
-EXPORT long pread(int fd, void *into, size_t bytes, long at)
-{
-    return call(WAITS, SYS_pread64, fd, (long)into, bytes, at);
-}
+CALL(long, pread, (int fd, void *into, size_t bytes, long at),
+     WAITS, SYS_pread64, fd, (long)into, bytes, at)
 ALSO(pread64, pread);
 ALSO(__pread64, pread);
-
-EXPORT long pwrite(int fd, const void *from, size_t bytes, long at)
-{
-    return call(WAITS, SYS_pwrite64, fd, (long)from, bytes, at);
-}
+CALL(long, pwrite, (int fd, const void *from, size_t bytes, long at),
+     WAITS, SYS_pwrite64, fd, (long)from, bytes, at)
 ALSO(pwrite64, pwrite);
 ALSO(__pwrite64, pwrite);
-
-EXPORT long readv(int fd, const void *buffers, int count)
-{
-    return call(WAITS, SYS_readv, fd, (long)buffers, count, 0);
-}
-
-EXPORT long writev(int fd, const void *buffers, int count)
-{
-    return call(WAITS, SYS_writev, fd, (long)buffers, count, 0);
-}
+CALL(long, readv, (int fd, const void *buffers, int count),
+     WAITS, SYS_readv, fd, (long)buffers, count, 0)
+CALL(long, writev, (int fd, const void *buffers, int count),
+     WAITS, SYS_writev, fd, (long)buffers, count, 0)
 
 /* The mode that follows the flags of an open, where one does. */
 static int mode_after(int flags, va_list list)
@@ -124,51 +113,23 @@ ALSO(open64, open);
 ALSO(__open, open);
 ALSO(__open64, open);
 
-EXPORT int close(int fd)
-{
-    return call(WAITS, SYS_close, fd, 0, 0, 0);
-}
+CALL(int, close, (int fd), WAITS, SYS_close, fd, 0, 0, 0)
 ALSO(__close, close);
-
-EXPORT long lseek(int fd, long to, int whence)
-{
-    return call(PLAIN, SYS_lseek, fd, to, whence, 0);
-}
+CALL(long, lseek, (int fd, long to, int whence), PLAIN, SYS_lseek, fd, to, whence, 0)
 ALSO(lseek64, lseek);
 ALSO(__lseek, lseek);
-
-EXPORT int fsync(int fd)
-{
-    return call(WAITS, SYS_fsync, fd, 0, 0, 0);
-}
-
-EXPORT int fdatasync(int fd)
-{
-    return call(WAITS, SYS_fdatasync, fd, 0, 0, 0);
-}
-
-EXPORT int ftruncate(int fd, long bytes)
-{
-    return call(PLAIN, SYS_ftruncate, fd, bytes, 0, 0);
-}
+CALL(int, fsync, (int fd), WAITS, SYS_fsync, fd, 0, 0, 0)
+CALL(int, fdatasync, (int fd), WAITS, SYS_fdatasync, fd, 0, 0, 0)
+CALL(int, ftruncate, (int fd, long bytes), PLAIN, SYS_ftruncate, fd, bytes, 0, 0)
 ALSO(ftruncate64, ftruncate);
-
-EXPORT int fstatat(int folder, const char *path, void *into, int flags)
-{
-    return call(PLAIN, SYS_newfstatat, folder, (long)path, (long)into, flags);
-}
+CALL(int, fstatat, (int folder, const char *path, void *into, int flags),
+     PLAIN, SYS_newfstatat, folder, (long)path, (long)into, flags)
 ALSO(fstatat64, fstatat);
-
-EXPORT int stat(const char *path, void *into)
-{
-    return call(PLAIN, SYS_newfstatat, AT_CWD, (long)path, (long)into, 0);
-}
+CALL(int, stat, (const char *path, void *into),
+     PLAIN, SYS_newfstatat, AT_CWD, (long)path, (long)into, 0)
 ALSO(stat64, stat);
-
-EXPORT int lstat(const char *path, void *into)
-{
-    return call(PLAIN, SYS_newfstatat, AT_CWD, (long)path, (long)into, AT_NO_FOLLOW);
-}
+CALL(int, lstat, (const char *path, void *into),
+     PLAIN, SYS_newfstatat, AT_CWD, (long)path, (long)into, AT_NO_FOLLOW)
 ALSO(lstat64, lstat);
 
 /* glibc 2.33 to 2.38 have another system call for it than those before and after. */
@@ -203,80 +164,26 @@ EXPORT int statx(int folder, const char *path, int flags, unsigned wanted, void 
     return returned(result);
 }
 
-EXPORT int access(const char *path, int mode)
-{
-    return call(PLAIN, SYS_access, (long)path, mode, 0, 0);
-}
-
-EXPORT int unlink(const char *path)
-{
-    return call(PLAIN, SYS_unlink, (long)path, 0, 0, 0);
-}
-
-EXPORT int rename(const char *path, const char *to)
-{
-    return call(PLAIN, SYS_rename, (long)path, (long)to, 0, 0);
-}
-
-EXPORT int mkdir(const char *path, unsigned mode)
-{
-    return call(PLAIN, SYS_mkdir, (long)path, mode, 0, 0);
-}
-
-EXPORT int rmdir(const char *path)
-{
-    return call(PLAIN, SYS_rmdir, (long)path, 0, 0, 0);
-}
-
-EXPORT long readlink(const char *path, char *into, size_t bytes)
-{
-    return call(PLAIN, SYS_readlink, (long)path, (long)into, bytes, 0);
-}
-
-EXPORT int unlinkat(int folder, const char *path, int flags)
-{
-    return call(PLAIN, SYS_unlinkat, folder, (long)path, flags, 0);
-}
-
-EXPORT int mkdirat(int folder, const char *path, unsigned mode)
-{
-    return call(PLAIN, SYS_mkdirat, folder, (long)path, mode, 0);
-}
-
-EXPORT int link(const char *path, const char *to)
-{
-    return call(PLAIN, SYS_link, (long)path, (long)to, 0, 0);
-}
-
-EXPORT int symlink(const char *path, const char *to)
-{
-    return call(PLAIN, SYS_symlink, (long)path, (long)to, 0, 0);
-}
-
-EXPORT int chmod(const char *path, unsigned mode)
-{
-    return call(PLAIN, SYS_chmod, (long)path, mode, 0, 0);
-}
-
-EXPORT int fchmod(int fd, unsigned mode)
-{
-    return call(PLAIN, SYS_fchmod, fd, mode, 0, 0);
-}
-
-EXPORT int chown(const char *path, unsigned user, unsigned group)
-{
-    return call(PLAIN, SYS_chown, (long)path, user, group, 0);
-}
-
-EXPORT int fchown(int fd, unsigned user, unsigned group)
-{
-    return call(PLAIN, SYS_fchown, fd, user, group, 0);
-}
-
-EXPORT int flock(int fd, int how)
-{
-    return call(PLAIN, SYS_flock, fd, how, 0, 0);
-}
+CALL(int, access, (const char *path, int mode), PLAIN, SYS_access, (long)path, mode, 0, 0)
+CALL(int, unlink, (const char *path), PLAIN, SYS_unlink, (long)path, 0, 0, 0)
+CALL(int, rename, (const char *path, const char *to), PLAIN, SYS_rename, (long)path, (long)to, 0, 0)
+CALL(int, mkdir, (const char *path, unsigned mode), PLAIN, SYS_mkdir, (long)path, mode, 0, 0)
+CALL(int, rmdir, (const char *path), PLAIN, SYS_rmdir, (long)path, 0, 0, 0)
+CALL(long, readlink, (const char *path, char *into, size_t bytes),
+     PLAIN, SYS_readlink, (long)path, (long)into, bytes, 0)
+CALL(int, unlinkat, (int folder, const char *path, int flags),
+     PLAIN, SYS_unlinkat, folder, (long)path, flags, 0)
+CALL(int, mkdirat, (int folder, const char *path, unsigned mode),
+     PLAIN, SYS_mkdirat, folder, (long)path, mode, 0)
+CALL(int, link, (const char *path, const char *to), PLAIN, SYS_link, (long)path, (long)to, 0, 0)
+CALL(int, symlink, (const char *path, const char *to),
+     PLAIN, SYS_symlink, (long)path, (long)to, 0, 0)
+CALL(int, chmod, (const char *path, unsigned mode), PLAIN, SYS_chmod, (long)path, mode, 0, 0)
+CALL(int, fchmod, (int fd, unsigned mode), PLAIN, SYS_fchmod, fd, mode, 0, 0)
+CALL(int, chown, (const char *path, unsigned user, unsigned group),
+     PLAIN, SYS_chown, (long)path, user, group, 0)
+CALL(int, fchown, (int fd, unsigned user, unsigned group), PLAIN, SYS_fchown, fd, user, group, 0)
+CALL(int, flock, (int fd, int how), PLAIN, SYS_flock, fd, how, 0, 0)
 
 EXPORT int fcntl(int fd, int command, ...)
 {
