@@ -128,6 +128,18 @@ impl Assembler {
         Label(self.labels.len() - 1)
     }
 
+    /// A register becomes the address of a place on the stack.
+    pub(super) fn stack(&mut self, to: Register, offset: i16) {
+        self.copy(to, Register::Stack);
+        self.add(to, offset.into());
+    }
+
+    /// Copies what memory has at one place to another; R1 is lost.
+    pub(super) fn carry(&mut self, width: Width, from: (Register, i16), to: (Register, i16)) {
+        self.load(width, Register::R1, from.0, from.1);
+        self.store(width, to.0, to.1, Register::R1);
+    }
+
     /// Adds a register to what memory has at a place; R1 is lost.
     pub(super) fn add_to(&mut self, base: Register, offset: i16, summand: Register) {
         self.load(Width::Eight, Register::R1, base, offset);

@@ -85,8 +85,7 @@ pub(super) fn of_file(maps: &Maps, faults: i32, places: &Places) -> Option<Vec<I
     a.store_number(Eight, Stack, FAULT + ADDRESS, 0);
     a.store(Eight, Stack, FAULT + PAGE, R7);
     let begins = a.label();
-    lookup(a, faults);
-    a.jump_if(R0, Test::Equal, 0, begins);
+    lookup(a, faults, begins);
     a.copy(R9, R0);
     is_in_one(a, R8, begins);
     a.load(Eight, R1, R9, BEGAN);
@@ -118,8 +117,7 @@ pub(super) fn any(maps: &Maps, faults: i32) -> Option<Vec<Instruction>> {
     a.place(is_other);
     is_in_one(a, R8, out);
     a.store_number(Eight, R8, to::OF_THREAD_BEGAN, 0);
-    lookup(a, faults);
-    a.jump_if(R0, Test::Equal, 0, out);
+    lookup(a, faults, out);
     a.store_number(Eight, R0, BEGAN, 0);
     a.jump(out);
     a.place(is_over);
@@ -149,8 +147,7 @@ fn ends(maps: &Maps, faults: i32, kind: i32) -> Option<Vec<Instruction>> {
     let (a, out) = (&mut w.a, w.out);
     a.copy(R8, R0);
     is_in_one(a, R8, out);
-    lookup(a, faults);
-    a.jump_if(R0, Test::Equal, 0, out);
+    lookup(a, faults, out);
     a.copy(R9, R0);
     a.load(Four, R1, R9, FLAGS);
     a.jump_if(R1, Test::NotEqual, kind, out);
@@ -188,18 +185,15 @@ fn begin(w: &mut Writer<'_>, faults: i32) {
     a.store_number(Eight, Stack, FAULT + SLEPT, 0);
     // Only a thread's first fault needs a place: to look one up takes a third of the time.
     let (is_new, done) = (a.label(), a.label());
-    lookup(a, faults);
-    a.jump_if(R0, Test::Equal, 0, is_new);
+    lookup(a, faults, is_new);
     for at in [INODE, DEVICE, ADDRESS, PAGE, BEGAN, SLEPT] {
         // With the flags behind the device.
-        a.load(Eight, R1, Stack, FAULT + at);
-        a.store(Eight, R0, at, R1);
+        a.carry(Eight, (Stack, FAULT + at), (R0, at));
     }
     a.jump(done);
     a.place(is_new);
     key(a, faults);
-    a.copy(R3, Stack);
-    a.add(R3, FAULT.into());
+    a.stack(R3, FAULT);
     a.set(R4, 0);
     a.call(MapUpdate);
     a.place(done);
@@ -209,8 +203,7 @@ fn begin(w: &mut Writer<'_>, faults: i32) {
 /// and its number is on the stack.
 pub(super) fn sleeps(a: &mut Assembler, faults: i32, otherwise: Label) {
     is_in_one(a, R8, otherwise);
-    lookup(a, faults);
-    a.jump_if(R0, Test::Equal, 0, otherwise);
+    lookup(a, faults, otherwise);
     a.copy(R9, R0);
     a.call(KtimeGetNs);
     a.store(Eight, R9, SLEPT, R0);
@@ -221,8 +214,7 @@ pub(super) fn goes_on(w: &mut Writer<'_>, faults: i32, otherwise: Label) {
     let (is_short, known) = (w.a.label(), w.a.label());
     let a = &mut w.a;
     is_in_one(a, R8, otherwise);
-    lookup(a, faults);
-    a.jump_if(R0, Test::Equal, 0, otherwise);
+    lookup(a, faults, otherwise);
     a.copy(R9, R0);
     a.load(Eight, R7, R9, SLEPT);
     a.jump_if(R7, Test::Equal, 0, otherwise);
@@ -255,10 +247,8 @@ fn write_down(w: &mut Writer<'_>) {
     w.reserve(observed::FAULT_BYTES);
     let a = &mut w.a;
     a.store(Eight, R0, to::BEGAN, R6);
-    a.load(Eight, R1, Stack, ENDED);
-    a.store(Eight, R0, to::ENDED, R1);
-    a.load(Four, R1, Stack, KEY);
-    a.store(Four, R0, to::THREAD, R1);
+    a.carry(Eight, (Stack, ENDED), (R0, to::ENDED));
+    a.carry(Four, (Stack, KEY), (R0, to::THREAD));
     a.store_number(Four, R0, to::NUMBER, observed::FAULTED as i32);
     for (from, at) in [
         (INODE, observed::INODE),
@@ -267,8 +257,7 @@ fn write_down(w: &mut Writer<'_>) {
         (ADDRESS, observed::ADDRESS),
         (PAGE, observed::PAGE),
     ] {
-        a.load(Eight, R1, R9, from);
-        a.store(Eight, R0, at, R1);
+        a.carry(Eight, (R9, from), (R0, at));
     }
     a.store(Eight, R0, observed::WAITED, R7);
     w.submit(R0);
@@ -277,12 +266,13 @@ fn write_down(w: &mut Writer<'_>) {
 /// R1 becomes the map, and R2 the key on the stack.
 fn key(a: &mut Assembler, faults: i32) {
     a.map(R1, faults);
-    a.copy(R2, Stack);
-    a.add(R2, KEY.into());
+    a.stack(R2, KEY);
 }
 
-/// R0 becomes the last fault of the thread whose number is on the stack, or 0.
-fn lookup(a: &mut Assembler, faults: i32) {
+/// R0 becomes the last fault of the thread whose number is on the stack; goes on at the label where
+/// it has had none.
+fn lookup(a: &mut Assembler, faults: i32, otherwise: Label) {
     key(a, faults);
     a.call(MapLookup);
+    a.jump_if(R0, Test::Equal, 0, otherwise);
 }

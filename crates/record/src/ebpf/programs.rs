@@ -92,17 +92,13 @@ fn head(w: &mut Writer<'_>, registers: &Registers, arguments: usize) {
         (to::OF_THREAD_LOCKED, to::LOCKED),
         (to::OF_THREAD_SLEPT, to::SLEPT),
     ] {
-        a.load(Eight, R1, R7, known);
-        a.store(Eight, R0, at, R1);
+        a.carry(Eight, (R7, known), (R0, at));
     }
-    a.load(Eight, R1, Stack, ENDED);
-    a.store(Eight, R0, to::ENDED, R1);
-    a.load(Four, R1, Stack, KEY);
-    a.store(Four, R0, to::THREAD, R1);
+    a.carry(Eight, (Stack, ENDED), (R0, to::ENDED));
+    a.carry(Four, (Stack, KEY), (R0, to::THREAD));
     a.store(Eight, R0, to::RESULT, R8);
     for (at, place) in registers.arguments.iter().take(arguments).enumerate() {
-        a.load(Eight, R1, R6, *place);
-        a.store(Eight, R0, to::ARGUMENTS + 8 * at as i16, R1);
+        a.carry(Eight, (R6, *place), (R0, to::ARGUMENTS + 8 * at as i16));
     }
     // A call that the kernel makes again of itself enters again.
     a.store_number(Eight, R7, to::OF_THREAD_BEGAN, 0);
@@ -201,11 +197,9 @@ fn fork(maps: &Maps, places: &Places) -> Option<Vec<Instruction>> {
     let mut w = Writer::new(maps);
     w.a.load(Eight, R6, R1, 0);
     w.a.load(Eight, R7, R1, 8);
-    w.a.load(Four, R1, R6, places.thread);
-    w.a.store(Four, Stack, KEY, R1);
+    w.a.carry(Four, (R6, places.thread), (Stack, KEY));
     w.followed();
-    w.a.load(Four, R1, R7, places.thread);
-    w.a.store(Four, Stack, KEY, R1);
+    w.a.carry(Four, (R7, places.thread), (Stack, KEY));
     w.follow();
     w.a.call(KtimeGetNs);
     w.a.copy(R9, R0);
@@ -221,8 +215,7 @@ fn fork(maps: &Maps, places: &Places) -> Option<Vec<Instruction>> {
         (R7, places.process, to::FORK_CHILD_PROCESS),
         (R6, places.process, to::FORK_PARENT_PROCESS),
     ] {
-        a.load(Four, R1, task, member);
-        a.store(Four, R8, at, R1);
+        a.carry(Four, (task, member), (R8, at));
     }
     a.set(R9, 0);
     for (member, bit) in [(places.files, to::SHARES_FILES), (places.folder, to::SHARES_FOLDER)] {
@@ -230,8 +223,7 @@ fn fork(maps: &Maps, places: &Places) -> Option<Vec<Instruction>> {
         // If a program reads a pointer directly, the kernel searches all of its types by name when it
         // loads the program: that takes milliseconds.
         for (task, at) in [(R6, PARENTS), (R7, CHILDS)] {
-            a.copy(R1, Stack);
-            a.add(R1, at.into());
+            a.stack(R1, at);
             a.set(R2, 8);
             a.copy(R3, task);
             a.add(R3, member.into());
@@ -257,8 +249,7 @@ fn exec(maps: &Maps, places: &Places) -> Option<Vec<Instruction>> {
     w.a.store(Four, Stack, KEY, R8);
     w.followed();
     w.forget();
-    w.a.load(Four, R1, R6, places.thread);
-    w.a.store(Four, Stack, KEY, R1);
+    w.a.carry(Four, (R6, places.thread), (Stack, KEY));
     w.follow();
     w.a.call(KtimeGetNs);
     w.a.copy(R9, R0);
@@ -267,8 +258,7 @@ fn exec(maps: &Maps, places: &Places) -> Option<Vec<Instruction>> {
     a.copy(R6, R0);
     a.store(Eight, R6, to::BEGAN, R9);
     a.store(Eight, R6, to::ENDED, R9);
-    a.load(Four, R1, Stack, KEY);
-    a.store(Four, R6, to::THREAD, R1);
+    a.carry(Four, (Stack, KEY), (R6, to::THREAD));
     a.store_number(Four, R6, to::NUMBER, to::EXECUTED as i32);
     a.copy(R1, R6);
     a.add(R1, to::EXEC_PROGRAM.into());
@@ -292,8 +282,7 @@ fn exec(maps: &Maps, places: &Places) -> Option<Vec<Instruction>> {
 fn exit(maps: &Maps, places: &Places) -> Option<Vec<Instruction>> {
     let mut w = Writer::new(maps);
     w.a.load(Eight, R6, R1, 0);
-    w.a.load(Four, R1, R6, places.thread);
-    w.a.store(Four, Stack, KEY, R1);
+    w.a.carry(Four, (R6, places.thread), (Stack, KEY));
     w.followed();
     w.forget();
     w.a.call(KtimeGetNs);
@@ -302,17 +291,14 @@ fn exit(maps: &Maps, places: &Places) -> Option<Vec<Instruction>> {
     let a = &mut w.a;
     a.store(Eight, R0, to::BEGAN, R9);
     a.store(Eight, R0, to::ENDED, R9);
-    a.load(Four, R1, Stack, KEY);
-    a.store(Four, R0, to::THREAD, R1);
+    a.carry(Four, (Stack, KEY), (R0, to::THREAD));
     a.store_number(Four, R0, to::NUMBER, to::ENDED_THREAD as i32);
     for (member, at) in
         [(places.sum, to::EXIT_SUM), (places.user, to::EXIT_USER), (places.system, to::EXIT_SYSTEM)]
     {
-        a.load(Eight, R1, R6, member);
-        a.store(Eight, R0, at, R1);
+        a.carry(Eight, (R6, member), (R0, at));
     }
-    a.load(Four, R1, R6, places.status);
-    a.store(Four, R0, to::EXIT_STATUS, R1);
+    a.carry(Four, (R6, places.status), (R0, to::EXIT_STATUS));
     a.store_number(Four, R0, to::EXIT_STATUS + 4, 0);
     w.submit(R0);
     w.finish()

@@ -87,8 +87,7 @@ pub(super) fn hand_in(maps: &Maps, requests: i32, places: &Places) -> Option<Vec
     let a = &mut w.a;
     a.call(KtimeGetNs);
     a.store(Eight, Stack, REQUEST + BEGAN, R0);
-    a.load(Four, R1, Stack, KEY);
-    a.store(Four, Stack, REQUEST + THREAD, R1);
+    a.carry(Four, (Stack, KEY), (Stack, REQUEST + THREAD));
     for (width, place, at) in [
         (Four, places.descriptor, DESCRIPTOR),
         (One, places.operation, OPERATION),
@@ -100,8 +99,7 @@ pub(super) fn hand_in(maps: &Maps, requests: i32, places: &Places) -> Option<Vec
     a.store_number(Eight, Stack, REQUEST + NOTHING, 0);
     a.store(Eight, Stack, ADDRESS, R6);
     key(a, requests);
-    a.copy(R3, Stack);
-    a.add(R3, REQUEST.into());
+    a.stack(R3, REQUEST);
     a.set(R4, 0);
     a.call(MapUpdate);
     a.jump_if(R0, Test::Equal, 0, w.out);
@@ -112,8 +110,7 @@ pub(super) fn hand_in(maps: &Maps, requests: i32, places: &Places) -> Option<Vec
 /// R1 becomes the map, and R2 the key on the stack.
 fn key(a: &mut Assembler, requests: i32) {
     a.map(R1, requests);
-    a.copy(R2, Stack);
-    a.add(R2, ADDRESS.into());
+    a.stack(R2, ADDRESS);
 }
 
 /// An operation is done: it is recorded, with the numbers of its file.
@@ -143,10 +140,8 @@ pub(super) fn done(
     file_of(&mut w, places, of_file);
     w.reserve(observed::RING_BYTES);
     let a = &mut w.a;
-    a.load(Eight, R1, R9, BEGAN);
-    a.store(Eight, R0, to::BEGAN, R1);
-    a.load(Eight, R1, Stack, ENDED);
-    a.store(Eight, R0, to::ENDED, R1);
+    a.carry(Eight, (R9, BEGAN), (R0, to::BEGAN));
+    a.carry(Eight, (Stack, ENDED), (R0, to::ENDED));
     a.store_number(Four, R0, to::NUMBER, observed::RING_DONE as i32);
     for (from, at) in [
         (THREAD, to::THREAD),
@@ -154,15 +149,12 @@ pub(super) fn done(
         (OPERATION, observed::OPERATION),
         (FLAGS, observed::REQUEST_FLAGS),
     ] {
-        a.load(Four, R1, R9, from);
-        a.store(Four, R0, at, R1);
+        a.carry(Four, (R9, from), (R0, at));
     }
     a.store(Four, R0, observed::RESULT, R8);
-    a.load(Eight, R1, Stack, INODE);
-    a.store(Eight, R0, observed::INODE, R1);
+    a.carry(Eight, (Stack, INODE), (R0, observed::INODE));
     for (from, at) in [(DEVICE, observed::DEVICE), (MODE, observed::FLAGS)] {
-        a.load(Four, R1, Stack, from);
-        a.store(Four, R0, at, R1);
+        a.carry(Four, (Stack, from), (R0, at));
     }
     w.submit(R0);
     key(&mut w.a, requests);
@@ -179,8 +171,7 @@ fn file_of(w: &mut Writer<'_>, places: &Places, of_file: &FilePlaces) {
     }
     a.copy(R3, R6);
     let mut read = |to: i16, bytes: i32, from: i16| {
-        a.copy(R1, Stack);
-        a.add(R1, to.into());
+        a.stack(R1, to);
         a.set(R2, bytes);
         a.add(R3, from.into());
         a.call(ProbeReadKernel);

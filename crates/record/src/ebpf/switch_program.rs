@@ -126,8 +126,7 @@ fn idle(w: &mut Writer<'_>, words: &Words) {
     let (begins, is_long, out) = (w.a.label(), w.a.label(), w.out);
     let a = &mut w.a;
     a.store_number(Four, Stack, BYTES, 0);
-    a.copy(R2, Stack);
-    a.add(R2, BYTES.into());
+    a.stack(R2, BYTES);
     a.map(R1, words.runs_here);
     a.call(MapLookup);
     a.jump_if(R0, Test::Equal, 0, out);

@@ -46,12 +46,10 @@ pub(super) fn waking(maps: &Maps, places: &Places) -> Option<Vec<Instruction>> {
     a.jump_if(R7, Test::Equal, 0, out);
     w.reserve(to::WOKEN_BYTES);
     let a = &mut w.a;
-    a.load(Eight, R1, Stack, BYTES);
-    a.store(Eight, R0, to::BEGAN, R1);
+    a.carry(Eight, (Stack, BYTES), (R0, to::BEGAN));
     a.load(Eight, R2, Stack, ENDED);
     a.store(Eight, R0, to::ENDED, R2);
-    a.load(Four, R1, Stack, KEY);
-    a.store(Four, R0, to::THREAD, R1);
+    a.carry(Four, (Stack, KEY), (R0, to::THREAD));
     a.store_number(Four, R0, to::NUMBER, to::WOKEN as i32);
     a.store(Four, R0, to::WOKEN_BY, R7);
     a.store(Four, R0, to::WOKEN_CALL, R9);

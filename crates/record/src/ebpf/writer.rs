@@ -109,8 +109,7 @@ impl<'m> Writer<'m> {
     /// R1 becomes the map of threads, and R2 the key on the stack.
     fn key(&mut self) {
         let a = &mut self.a;
-        a.copy(R2, Stack);
-        a.add(R2, KEY.into());
+        a.stack(R2, KEY);
         a.map(R1, self.maps.threads);
     }
 
@@ -139,8 +138,7 @@ impl<'m> Writer<'m> {
         }
         self.key();
         let a = &mut self.a;
-        a.copy(R3, Stack);
-        a.add(R3, VALUE.into());
+        a.stack(R3, VALUE);
         a.set(R4, NO_EXIST);
         a.call(MapUpdate);
         let taken = a.label();
@@ -217,8 +215,7 @@ impl<'m> Writer<'m> {
     pub(super) fn scratch(&mut self, which: i32) {
         let a = &mut self.a;
         a.store_number(Four, Stack, VALUE, which);
-        a.copy(R2, Stack);
-        a.add(R2, VALUE.into());
+        a.stack(R2, VALUE);
         a.map(R1, self.maps.scratch);
         a.call(MapLookup);
         a.jump_if(R0, Test::Equal, 0, self.out);
