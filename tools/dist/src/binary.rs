@@ -11,12 +11,13 @@ use xtask::process;
 
 use crate::install_tools;
 use crate::release::{Release, Target};
+use crate::steps::{Skip, skip};
 
 /// Debian's own compiler, which has the standard library for other machines in packages.
 const DEBIANS_RUSTC: &str = "/usr/bin/rustc";
 
 /// Builds it, or says why that is not possible here.
-pub(crate) fn build(release: &Release, target: &Target) -> Result<Result<PathBuf, String>> {
+pub(crate) fn build(release: &Release, target: &Target) -> Result<PathBuf> {
     build_in(release, target, process::root(), &release.out.join("build"))
 }
 
@@ -26,11 +27,8 @@ pub(crate) fn build_in(
     target: &Target,
     checkout: &Path,
     target_folder: &Path,
-) -> Result<Result<PathBuf, String>> {
-    let rustc = match rustc_for(target) {
-        Ok(rustc) => rustc,
-        Err(why) => return Ok(Err(why)),
-    };
+) -> Result<PathBuf> {
+    let rustc = rustc_for(target)?;
     install_tools::cargo_tool("cargo-auditable")?;
     let checkout = checkout.canonicalize()?;
     let mut cargo = process::cargo(&["auditable", "build", "--locked", "--profile", "dist"]);
@@ -45,20 +43,15 @@ pub(crate) fn build_in(
     process::succeed(&mut cargo)?;
     let program = target_folder.join(target.triple).join("dist/iotoll");
     ensure!(program.is_file(), "cargo made no {}", program.display());
-    Ok(Ok(program))
+    Ok(program)
 }
 
 /// The program with MPI, which no static one can have: each cluster has an MPI of its own.
-pub(crate) fn build_with_mpi(
-    release: &Release,
-    target: &Target,
-) -> Result<Result<PathBuf, String>> {
+pub(crate) fn build_with_mpi(release: &Release, target: &Target) -> Result<PathBuf> {
     let needed =
         [("mpicc", "libopenmpi-dev"), ("libclang", "libclang-dev"), ("dpkg-shlibdeps", "dpkg-dev")];
     for (name, package) in needed {
-        if let Err(why) = install_tools::part(name, package) {
-            return Ok(Err(why));
-        }
+        install_tools::part(name, package)?;
     }
     let checkout = process::root().canonicalize()?;
     let folder = release.out.join("build-mpi");
@@ -72,20 +65,13 @@ pub(crate) fn build_with_mpi(
     process::succeed(&mut cargo)?;
     let program = folder.join(target.triple).join("dist/iotoll");
     ensure!(program.is_file(), "cargo made no {}", program.display());
-    Ok(Ok(program))
+    Ok(program)
 }
 
 /// Runs the tests within these crates for a target, emulated where it is not this machine, and
 /// returns what they print; or says why that is not possible here.
-pub(crate) fn test(
-    target: &Target,
-    crates: &[&str],
-    folder: &Path,
-) -> Result<Result<String, String>> {
-    let rustc = match rustc_for(target) {
-        Ok(rustc) => rustc,
-        Err(why) => return Ok(Err(why)),
-    };
+pub(crate) fn test(target: &Target, crates: &[&str], folder: &Path) -> Result<String> {
+    let rustc = rustc_for(target)?;
     let mut cargo = process::cargo(&["test", "--locked", "--lib", "--no-fail-fast"]);
     cargo.args(crates.iter().flat_map(|name| ["--package", name]));
     cargo.args(["--target", target.triple, "--target-dir"]).arg(folder);
@@ -95,7 +81,7 @@ pub(crate) fn test(
         let triple = target.triple.replace('-', "_").to_uppercase();
         cargo.env(format!("CARGO_TARGET_{triple}_RUNNER"), format!("qemu-{}", target.machine));
     }
-    process::output_alone(&mut cargo).map(Ok)
+    process::output_alone(&mut cargo)
 }
 
 /// All that is in the program besides its sources. Paths of this machine are not.
@@ -137,7 +123,7 @@ fn cross_compiler(cargo: &mut Command, target: &Target) {
 }
 
 /// A compiler that has the standard library for a target.
-fn rustc_for(target: &Target) -> Result<PathBuf, String> {
+fn rustc_for(target: &Target) -> Result<PathBuf, Skip> {
     let own = std::env::var_os("RUSTC").map_or_else(|| PathBuf::from("rustc"), PathBuf::from);
     if !target.is_native() {
         let compiler = target.tool("gcc");
@@ -155,11 +141,11 @@ fn rustc_for(target: &Target) -> Result<PathBuf, String> {
     };
     let rustcs = [own, PathBuf::from(DEBIANS_RUSTC)];
     rustcs.into_iter().find(|rustc| has_target(rustc).is_some()).ok_or_else(|| {
-        format!(
+        skip(format!(
             "no standard library for {triple}; to have it: rustup target add {triple}, or on \
              Debian apt-get install rustc-web libstd-rust-web-dev:{}",
             target.short,
             triple = target.triple
-        )
+        ))
     })
 }

@@ -11,9 +11,7 @@ use crate::release::{Release, Target};
 use crate::steps::Outcome;
 
 pub(crate) fn make(release: &Release, target: &Target, stage: &Path) -> Result<Outcome> {
-    if let Err(why) = install_tools::program("umoci", "umoci") {
-        return Ok(Outcome::Skipped(why));
-    }
+    install_tools::program("umoci", "umoci")?;
     let folder = tempfile::tempdir_in(&release.out)?;
     let layout = folder.path().join("layout");
     let image = format!("{}:{}", layout.display(), release.version);

@@ -8,6 +8,8 @@ use anyhow::{Context as _, Result};
 use xtask::packages::is_installed;
 use xtask::process;
 
+use crate::steps::{Skip, skip};
+
 /// Where cargo's tools are installed, for this checkout alone.
 fn folder() -> PathBuf {
     process::root().join("target/tools")
@@ -34,32 +36,34 @@ pub(crate) fn add_to_path(command: &mut Command) {
 }
 
 /// Has a program of a Debian package, or says how to get it.
-pub(crate) fn program(name: &str, package: &str) -> Result<PathBuf, String> {
+pub(crate) fn program(name: &str, package: &str) -> Result<PathBuf, Skip> {
     if let Some(found) = process::find_program(name) {
         return Ok(found);
     }
     apt_get(package);
     process::find_program(name)
-        .ok_or_else(|| format!("no {name}; to have it: apt-get install {package}"))
+        .ok_or_else(|| skip(format!("no {name}; to have it: apt-get install {package}")))
 }
 
 /// The same for what the tests need as well, which may be a part of a program.
-pub(crate) fn part(name: &str, package: &str) -> Result<(), String> {
+pub(crate) fn part(name: &str, package: &str) -> Result<(), Skip> {
     if !is_installed(name) {
         apt_get(package);
     }
     is_installed(name)
         .then_some(())
-        .ok_or_else(|| format!("no {name}; to have it: apt-get install {package}"))
+        .ok_or_else(|| skip(format!("no {name}; to have it: apt-get install {package}")))
 }
 
 /// The same for a file.
-pub(crate) fn file(path: &str, package: &str) -> Result<(), String> {
+pub(crate) fn file(path: &str, package: &str) -> Result<(), Skip> {
     if !Path::new(path).exists() {
         apt_get(package);
     }
     let exists = Path::new(path).exists();
-    exists.then_some(()).ok_or_else(|| format!("no {path}; to have it: apt-get install {package}"))
+    exists
+        .then_some(())
+        .ok_or_else(|| skip(format!("no {path}; to have it: apt-get install {package}")))
 }
 
 /// Whether it worked, the file itself says.

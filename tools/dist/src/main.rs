@@ -78,12 +78,8 @@ fn make_for(release: &Release, target: &Target, steps: &mut Steps) -> Result<()>
     let mut program = None;
     steps.run(&named("program"), || {
         let made = binary::build(release, target)?;
-        let outcome = match &made {
-            Ok(path) => Outcome::Made(path.clone()),
-            Err(why) => Outcome::Skipped(why.clone()),
-        };
-        program = made.ok();
-        Ok(outcome)
+        program = Some(made.clone());
+        Ok(Outcome::Made(made))
     })?;
     let Some(program) = program else { return Ok(()) };
     let stage = stage::fill(release, target, &program)?;

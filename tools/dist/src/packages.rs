@@ -30,10 +30,7 @@ fn deb_of(release: &Release, target: &Target, variant: &[&str], package: &Path) 
 
 /// Debian's package of the program with Debian's MPI.
 pub(crate) fn deb_with_mpi(release: &Release, target: &Target) -> Result<Outcome> {
-    let program = match binary::build_with_mpi(release, target)? {
-        Ok(program) => program,
-        Err(why) => return Ok(Outcome::Skipped(why)),
-    };
+    let program = binary::build_with_mpi(release, target)?;
     stage::fill(release, target, &program)?;
     let package = release.deb_with_mpi(target);
     deb_of(release, target, &["--variant", "mpi"], &package)?;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Error, Result};
 
 /// What a step came to.
 pub(crate) enum Outcome {
@@ -17,6 +17,20 @@ pub(crate) enum Outcome {
     Failed(String),
 }
 
+/// Something is missing on this machine: the step that fails by it is skipped.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct Skip(pub(crate) String);
+
+pub(crate) fn skip(why: impl Into<String>) -> Skip {
+    Skip(why.into())
+}
+
+/// The outcome of a step that fails by what is missing; any other failure stays one.
+fn skipped(error: Error) -> Result<Outcome> {
+    error.downcast().map(|Skip(why)| Outcome::Skipped(why))
+}
+
 /// What the steps so far came to.
 #[derive(Default)]
 pub(crate) struct Steps(Vec<(String, Outcome, Duration)>);
@@ -26,14 +40,15 @@ impl Steps {
     pub(crate) fn run(&mut self, name: &str, step: impl FnOnce() -> Result<Outcome>) -> Result<()> {
         eprintln!("dist: {name}");
         let began = Instant::now();
-        let outcome = step().with_context(|| name.to_owned())?;
+        let outcome = step().or_else(skipped).with_context(|| name.to_owned())?;
         self.0.push((name.to_owned(), outcome, began.elapsed()));
         Ok(())
     }
 
     /// Takes a check. One that fails does not hide what the others see.
     pub(crate) fn check(&mut self, name: &str, check: impl FnOnce() -> Result<Outcome>) {
-        let seen = || Ok(check().unwrap_or_else(|error| Outcome::Failed(format!("{error:#}"))));
+        let failed = |error| Ok(Outcome::Failed(format!("{error:#}")));
+        let seen = || check().or_else(skipped).or_else(failed);
         // Its failure is an outcome.
         let _ = self.run(name, seen);
     }

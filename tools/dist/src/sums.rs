@@ -9,7 +9,7 @@ use xtask::process;
 
 use crate::install_tools;
 use crate::release::{Release, TARGETS};
-use crate::steps::Outcome;
+use crate::steps::{Outcome, skip};
 
 pub(crate) const FILE: &str = "SHA256SUMS";
 /// The file with the secret key of releases; without it, a key for tests is made.
@@ -35,10 +35,8 @@ pub(crate) fn make(release: &Release) -> Result<Outcome> {
     sums.current_dir(&release.out).args(files(release).iter().filter_map(|file| file.file_name()));
     let out = release.file(FILE);
     fs::write(&out, process::output(&mut sums)?)?;
-    let minisign = match install_tools::program("minisign", "minisign") {
-        Ok(minisign) => minisign,
-        Err(why) => return Ok(Outcome::Skipped(format!("{FILE} is made, not signed: {why}"))),
-    };
+    let minisign = install_tools::program("minisign", "minisign")
+        .map_err(|why| skip(format!("{FILE} is made, not signed: {why}")))?;
     let key = match std::env::var_os(KEY) {
         Some(key) => PathBuf::from(key),
         None => test_key(release, &minisign)?,

@@ -9,7 +9,7 @@ use super::starts::unpacked;
 use crate::binary;
 use crate::install_tools;
 use crate::release::{Release, TARGETS, Target};
-use crate::steps::Outcome;
+use crate::steps::{Outcome, skip};
 
 const TARGET: &Target = &TARGETS[1];
 
@@ -25,12 +25,8 @@ const CRATES: [&str; 6] = [
 
 /// It starts, and knows its places.
 pub(super) fn starts(release: &Release) -> Result<Outcome> {
-    if !release.tarball(TARGET).exists() {
-        return Ok(Outcome::Skipped("there is no program for aarch64".to_owned()));
-    }
-    if let Err(why) = install_tools::program("qemu-aarch64", "qemu-user") {
-        return Ok(Outcome::Skipped(why));
-    }
+    ensure!(release.tarball(TARGET).exists(), skip("there is no program for aarch64"));
+    install_tools::program("qemu-aarch64", "qemu-user")?;
     let (folder, program) = unpacked(release, TARGET)?;
     let version = process::output(TARGET.command(&program).arg("--version"))?;
     ensure!(version.contains("aarch64"), "it is another build: {version}");
@@ -41,13 +37,8 @@ pub(super) fn starts(release: &Release) -> Result<Outcome> {
 
 /// What computes, computes the same there.
 pub(super) fn tests(release: &Release) -> Result<Outcome> {
-    if let Err(why) = install_tools::program("qemu-aarch64", "qemu-user") {
-        return Ok(Outcome::Skipped(why));
-    }
-    let said = match binary::test(TARGET, &CRATES, &release.out.join("build-tests"))? {
-        Ok(said) => said,
-        Err(why) => return Ok(Outcome::Skipped(why)),
-    };
+    install_tools::program("qemu-aarch64", "qemu-user")?;
+    let said = binary::test(TARGET, &CRATES, &release.out.join("build-tests"))?;
     let (passed, failed) = counts(&said);
     ensure!(passed > 0 && failed == 0, "{passed} passed, {failed} failed:\n{said}");
     let crates = CRATES.len();

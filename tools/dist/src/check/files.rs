@@ -10,7 +10,7 @@ use super::native;
 use super::root::Root;
 use crate::install_tools;
 use crate::release::Release;
-use crate::steps::Outcome;
+use crate::steps::{Outcome, skip};
 use crate::sums;
 
 /// What a download may take.
@@ -22,9 +22,7 @@ pub(super) fn sums(release: &Release) -> Result<Outcome> {
     let checked = process::output(&mut check)?.lines().count();
     ensure!(checked == sums::files(release).len(), "{} lists other files", sums::FILE);
     let signature = release.file("SHA256SUMS.minisig");
-    if !signature.exists() {
-        return Ok(Outcome::Skipped("there is no signature".to_owned()));
-    }
+    ensure!(signature.exists(), skip("there is no signature"));
     let mut verify = Command::new("minisign");
     verify.args(["-V", "-q", "-x"]).arg(signature).arg("-p").arg(sums::public_key(release));
     process::output(verify.arg("-m").arg(release.file(sums::FILE)))?;
@@ -45,12 +43,8 @@ pub(super) fn size(release: &Release) -> Result<Outcome> {
 /// Unpacks the image, and runs what it has where nothing else is.
 pub(super) fn image(release: &Release) -> Result<Outcome> {
     let image = release.image(native());
-    if !image.exists() {
-        return Ok(Outcome::Skipped("there is no image".to_owned()));
-    }
-    if !install_tools::is_root() {
-        return Ok(Outcome::Skipped("entering a root tree needs root".to_owned()));
-    }
+    ensure!(image.exists(), skip("there is no image"));
+    ensure!(install_tools::is_root(), skip("entering a root tree needs root"));
     let folder = tempfile::tempdir_in(&release.out)?;
     let (layout, bundle) = (folder.path().join("layout"), folder.path().join("bundle"));
     fs::create_dir(&layout)?;

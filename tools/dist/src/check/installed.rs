@@ -9,7 +9,7 @@ use super::native;
 use super::root::Root;
 use super::starts::{COMPARE, verdict};
 use crate::release::Release;
-use crate::steps::Outcome;
+use crate::steps::{Outcome, skip};
 
 /// From the package to the first verdict.
 const FIRST_VERDICT_MAX: Duration = Duration::from_secs(15);
@@ -21,13 +21,8 @@ const LIST: &str = "find / -xdev \\( -path /proc -o -path /sys -o -path /dev -o 
 
 pub(super) fn on_debian(release: &Release, suite: &str) -> Result<Outcome> {
     let package = release.deb(native());
-    if !package.exists() {
-        return Ok(Outcome::Skipped("there is no package".to_owned()));
-    }
-    let root = match Root::debian(release, suite)? {
-        Ok(root) => root,
-        Err(why) => return Ok(Outcome::Skipped(why)),
-    };
+    ensure!(package.exists(), skip("there is no package"));
+    let root = Root::debian(release, suite)?;
     fs::create_dir_all(root.folder().join("tmp"))?;
     fs::copy(&package, root.folder().join("tmp/iotoll.deb")).context("copying the package")?;
     let before = root.script(LIST)?;
@@ -53,13 +48,8 @@ pub(super) fn on_debian(release: &Release, suite: &str) -> Result<Outcome> {
 /// Two ranks of the program with MPI, in the MPI that its package asks for.
 pub(super) fn with_mpi(release: &Release) -> Result<Outcome> {
     let package = release.deb_with_mpi(native());
-    if !package.exists() {
-        return Ok(Outcome::Skipped("there is no package".to_owned()));
-    }
-    let root = match Root::debian(release, "bookworm")? {
-        Ok(root) => root,
-        Err(why) => return Ok(Outcome::Skipped(why)),
-    };
+    ensure!(package.exists(), skip("there is no package"));
+    let root = Root::debian(release, "bookworm")?;
     fs::create_dir_all(root.folder().join("tmp"))?;
     fs::copy(&package, root.folder().join("tmp/iotoll-mpi.deb")).context("copying the package")?;
     root.script("apt-get update && apt-get install --yes /tmp/iotoll-mpi.deb openmpi-bin")?;

@@ -15,7 +15,7 @@ use super::root::packed;
 use super::starts::unpacked;
 use crate::install_tools;
 use crate::release::{Release, Target};
-use crate::steps::Outcome;
+use crate::steps::{Outcome, skip};
 
 const SUITE: &str = "bookworm";
 /// Emulated, it takes a tenth of that.
@@ -45,20 +45,14 @@ poweroff -f
 
 /// Boots a kernel for a target, with the released program, or says why it cannot.
 pub(super) fn boots(release: &Release, target: &Target) -> Result<Outcome> {
-    if !release.tarball(target).exists() {
-        return Ok(Outcome::Skipped(format!("there is no program for {}", target.machine)));
-    }
+    let is_made = release.tarball(target).exists();
+    ensure!(is_made, skip(format!("there is no program for {}", target.machine)));
     let package = if target.short == "amd64" { "qemu-system-x86" } else { "qemu-system-arm" };
     let emulator = format!("qemu-system-{}", target.machine);
     for (name, package) in [(&*emulator, package), ("cpio", "cpio"), ("gzip", "gzip")] {
-        if let Err(why) = install_tools::program(name, package) {
-            return Ok(Outcome::Skipped(why));
-        }
+        install_tools::program(name, package)?;
     }
-    let debian = match packages(release, target) {
-        Ok(debian) => debian,
-        Err(why) => return Ok(Outcome::Skipped(why)),
-    };
+    let debian = packages(release, target)?;
     let folder = tempfile::tempdir_in(&release.out)?;
     let mut unpack = Command::new("tar");
     unpack.arg("--extract").arg("--file").arg(&debian).arg("-C").arg(folder.path());
@@ -79,7 +73,7 @@ pub(super) fn boots(release: &Release, target: &Target) -> Result<Outcome> {
 }
 
 /// A kernel and busybox.
-fn packages(release: &Release, target: &Target) -> Result<PathBuf, String> {
+fn packages(release: &Release, target: &Target) -> Result<PathBuf> {
     let architecture = format!("--architectures={}", target.short);
     let include = format!("--include=linux-image-{},busybox-static", target.short);
     let options = ["--variant=extract", &architecture, &include];

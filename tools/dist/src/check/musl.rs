@@ -28,14 +28,8 @@ const WRITES: &str = "\"kind\":\"write\",\"calls\":50,";
 
 /// The main job is done, and a program of that library is recorded.
 pub(super) fn check(release: &Release) -> Result<Outcome> {
-    let compiler = match install_tools::program("musl-gcc", "musl-tools") {
-        Ok(compiler) => compiler,
-        Err(why) => return Ok(Outcome::Skipped(why)),
-    };
-    let root = match busybox(release)? {
-        Ok(root) => root,
-        Err(why) => return Ok(Outcome::Skipped(why)),
-    };
+    let compiler = install_tools::program("musl-gcc", "musl-tools")?;
+    let root = busybox(release)?;
     let source = root.folder().join("log.c");
     fs::write(&source, PROGRAM)?;
     let program = root.folder().join("usr/bin/log");

@@ -8,14 +8,11 @@ use xtask::process;
 
 use super::native;
 use crate::release::Release;
-use crate::steps::Outcome;
+use crate::steps::{Outcome, skip};
 
 pub(super) fn check(release: &Release) -> Result<Outcome> {
-    if release.commit.ends_with("-changed") {
-        return Ok(Outcome::Skipped(
-            "files differ from their commit; commit them first".to_owned(),
-        ));
-    }
+    let is_committed = !release.commit.ends_with("-changed");
+    ensure!(is_committed, skip("files differ from their commit; commit them first"));
     let root = process::root().canonicalize()?;
     let folder = tempfile::Builder::new().prefix("again-").tempdir_in(&release.out)?;
     let checkout = folder.path().join("elsewhere");

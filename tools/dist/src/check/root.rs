@@ -5,13 +5,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Context as _, Result, bail, ensure};
 use tempfile::TempDir;
 use xtask::process;
 
 use super::devices;
 use crate::install_tools;
 use crate::release::Release;
+use crate::steps::skip;
 
 /// What a root tree needs of the kernel.
 const MOUNTS: &str = "\
@@ -44,19 +45,14 @@ impl Root {
     }
 
     /// A fresh one of Debian, or why there is none. Packages are loaded once for each suite.
-    pub(super) fn debian(release: &Release, suite: &str) -> Result<Result<Self, String>> {
-        if !install_tools::is_root() {
-            return Ok(Err("making a root tree needs root".to_owned()));
-        }
-        let packed = match packed(release, &format!("debian-{suite}"), suite, &["--variant=apt"]) {
-            Ok(packed) => packed,
-            Err(why) => return Ok(Err(why)),
-        };
+    pub(super) fn debian(release: &Release, suite: &str) -> Result<Self> {
+        ensure!(install_tools::is_root(), skip("making a root tree needs root"));
+        let packed = packed(release, &format!("debian-{suite}"), suite, &["--variant=apt"])?;
         let root = Self::empty(release)?;
         let mut unpack = Command::new("tar");
         unpack.arg("--extract").arg("--file").arg(packed).arg("-C").arg(&root.folder);
         process::succeed(unpack.arg("--numeric-owner"))?;
-        Ok(Ok(root))
+        Ok(root)
     }
 
     pub(super) fn folder(&self) -> &Path {
@@ -101,19 +97,19 @@ pub(super) fn packed(
     name: &str,
     suite: &str,
     options: &[&str],
-) -> Result<PathBuf, String> {
+) -> Result<PathBuf> {
     install_tools::program("mmdebstrap", "mmdebstrap")?;
     let packed = release.file(&format!("{name}.tar"));
     if packed.exists() {
         return Ok(packed);
     }
-    let mirror = mirror().ok_or("apt-get knows no mirror of Debian")?;
+    let mirror = mirror().ok_or_else(|| skip("apt-get knows no mirror of Debian"))?;
     let mut make = Command::new("mmdebstrap");
     make.arg("--quiet").args(options).arg(suite).arg(&packed);
     make.arg(format!("deb {mirror} {suite} main"));
     if let Err(error) = process::output(&mut make) {
         let _ = fs::remove_file(&packed);
-        return Err(format!("{name} could not be had: {error}"));
+        bail!(skip(format!("{name} could not be had: {error}")));
     }
     Ok(packed)
 }

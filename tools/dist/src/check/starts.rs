@@ -12,7 +12,7 @@ use super::native;
 use super::root::Root;
 use crate::install_tools;
 use crate::release::{Release, Target};
-use crate::steps::Outcome;
+use crate::steps::{Outcome, skip};
 
 /// How long it may take until it has told its version.
 const START_MAX: Duration = Duration::from_millis(5);
@@ -46,20 +46,14 @@ fn timed_version(program: &PathBuf) -> Result<(String, Duration)> {
 
 /// A root tree of busybox alone, which is static as well.
 pub(super) fn on_busybox(release: &Release) -> Result<Outcome> {
-    let root = match busybox(release)? {
-        Ok(root) => root,
-        Err(why) => return Ok(Outcome::Skipped(why)),
-    };
+    let root = busybox(release)?;
     let said = root.script(COMPARE)?;
     verdict(&said).map(Outcome::Passed)
 }
 
 /// Neither pressure stall information nor the kernel's description of its types.
 pub(super) fn without_pressure_and_types(release: &Release) -> Result<Outcome> {
-    let root = match busybox(release)? {
-        Ok(root) => root,
-        Err(why) => return Ok(Outcome::Skipped(why)),
-    };
+    let root = busybox(release)?;
     let hide = "\
 if test -d \"$1/proc/pressure\"; then mount -t tmpfs tmpfs \"$1/proc/pressure\"; fi
 if test -d \"$1/sys/kernel/btf\"; then mount -t tmpfs tmpfs \"$1/sys/kernel/btf\"; fi
@@ -74,13 +68,9 @@ if test -d \"$1/sys/kernel/btf\"; then mount -t tmpfs tmpfs \"$1/sys/kernel/btf\
 }
 
 /// A root tree of busybox and the released program, or why there is none.
-pub(super) fn busybox(release: &Release) -> Result<Result<Root, String>> {
-    if !install_tools::is_root() {
-        return Ok(Err("entering a root tree needs root".to_owned()));
-    }
-    if let Err(why) = install_tools::file("/bin/busybox", "busybox-static") {
-        return Ok(Err(why));
-    }
+pub(super) fn busybox(release: &Release) -> Result<Root> {
+    ensure!(install_tools::is_root(), skip("entering a root tree needs root"));
+    install_tools::file("/bin/busybox", "busybox-static")?;
     let (_folder, program) = unpacked(release, native())?;
     let root = Root::empty(release)?;
     for folder in ["bin", "usr/bin", "srv", "root"] {
@@ -89,7 +79,7 @@ pub(super) fn busybox(release: &Release) -> Result<Result<Root, String>> {
     fs::copy("/bin/busybox", root.folder().join("bin/busybox"))?;
     std::os::unix::fs::symlink("busybox", root.folder().join("bin/sh"))?;
     fs::copy(program, root.folder().join("usr/bin/iotoll"))?;
-    Ok(Ok(root))
+    Ok(root)
 }
 
 /// The program of a tarball, as a user unpacks it.
