@@ -66,7 +66,7 @@ const PARTS: [(&str, &str); 5] = [
     ("php-sqlite3", "php-cgi -m | grep -x pdo_sqlite"),
 ];
 
-/// Whether a program, or a part of one, is installed.
+/// Whether a program, a part of one or a file by its whole path, is installed.
 pub fn is_installed(name: &str) -> bool {
     match PARTS.iter().find(|(part, _)| *part == name) {
         Some((_, test)) => process::output(Command::new("sh").args(["-c", test])).is_ok(),
@@ -100,9 +100,9 @@ fn missing() -> Vec<Need> {
     NEEDS.iter().filter(|need| !is_installed(need.name)).copied().collect()
 }
 
-/// Asks for fresh package lists only when the ones that are there do not do.
-fn install(packages: &[&str]) -> Result<()> {
-    ensure!(rustix::process::geteuid().is_root(), "only root can install it");
+/// Installs Debian packages. Asks for fresh lists of them only when the ones that are there do not do.
+pub fn install(packages: &[&str]) -> Result<()> {
+    ensure!(process::is_root(), "only root can install it");
     ensure!(process::find_program("apt-get").is_some(), "there is no apt-get to install it with");
     println!("installing {}", packages.join(" "));
     let install = [&["install", "--no-install-recommends"], packages].concat();

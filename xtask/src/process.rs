@@ -92,6 +92,11 @@ fn words(command: &Command) -> String {
     words.map(OsStr::to_string_lossy).collect::<Vec<_>>().join(" ")
 }
 
+/// Whether this process is root's.
+pub fn is_root() -> bool {
+    rustix::process::geteuid().is_root()
+}
+
 /// Where a program is, if it is installed. Debian keeps those for root where
 /// the search path of others does not lead.
 pub fn find_program(name: &str) -> Option<PathBuf> {

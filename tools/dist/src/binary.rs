@@ -18,32 +18,14 @@ const DEBIANS_RUSTC: &str = "/usr/bin/rustc";
 
 /// Builds it, or says why that is not possible here.
 pub(crate) fn build(release: &Release, target: &Target) -> Result<PathBuf> {
-    build_in(release, target, process::root(), &release.out.join("build"))
-}
-
-/// The same of a checkout in some folder.
-pub(crate) fn build_in(
-    release: &Release,
-    target: &Target,
-    checkout: &Path,
-    target_folder: &Path,
-) -> Result<PathBuf> {
     let rustc = rustc_for(target)?;
-    install_tools::cargo_tool("cargo-auditable")?;
-    let checkout = checkout.canonicalize()?;
-    let mut cargo = process::cargo(&["auditable", "build", "--locked", "--profile", "dist"]);
-    cargo.args(["--package", "iotoll", "--target", target.triple]).current_dir(&checkout);
-    cargo.arg("--target-dir").arg(target_folder);
-    settings(&mut cargo, release, target, &checkout)?;
-    install_tools::add_to_path(&mut cargo);
-    cargo.env("RUSTC", rustc);
-    if !target.is_native() {
-        cross_compiler(&mut cargo, target);
-    }
-    process::succeed(&mut cargo)?;
-    let program = target_folder.join(target.triple).join("dist/iotoll");
-    ensure!(program.is_file(), "cargo made no {}", program.display());
-    Ok(program)
+    build_by(release, target, "build", |cargo, _| {
+        cargo.env("RUSTC", rustc);
+        if !target.is_native() {
+            cross_compiler(cargo, target);
+        }
+        Ok(())
+    })
 }
 
 /// The program with MPI, which no static one can have: each cluster has an MPI of its own.
@@ -51,16 +33,29 @@ pub(crate) fn build_with_mpi(release: &Release, target: &Target) -> Result<PathB
     let needed =
         [("mpicc", "libopenmpi-dev"), ("libclang", "libclang-dev"), ("dpkg-shlibdeps", "dpkg-dev")];
     for (name, package) in needed {
-        install_tools::part(name, package)?;
+        install_tools::need(name, package)?;
     }
-    let checkout = process::root().canonicalize()?;
-    let folder = release.out.join("build-mpi");
+    build_by(release, target, "build-mpi", |cargo, checkout| {
+        cargo.args(["--features", "mpi"]).env("RUSTFLAGS", remapped(checkout)?);
+        cargo.env("IOTOLL_BUILD", format!("MPI, {}", target.machine));
+        Ok(())
+    })
+}
+
+/// Builds this checkout in a folder by its name, with settings of its own after those of all.
+fn build_by(
+    release: &Release,
+    target: &Target,
+    folder: &str,
+    own_settings: impl FnOnce(&mut Command, &Path) -> Result<()>,
+) -> Result<PathBuf> {
+    install_tools::cargo_tool("cargo-auditable")?;
+    let (checkout, folder) = (process::root().canonicalize()?, release.out.join(folder));
     let mut cargo = process::cargo(&["auditable", "build", "--locked", "--profile", "dist"]);
-    cargo.args(["--package", "iotoll", "--features", "mpi", "--target", target.triple]);
-    cargo.arg("--target-dir").arg(&folder).current_dir(&checkout);
+    cargo.args(["--package", "iotoll", "--target", target.triple]).current_dir(&checkout);
+    cargo.arg("--target-dir").arg(&folder);
     settings(&mut cargo, release, target, &checkout)?;
-    cargo.env("RUSTFLAGS", remapped(&checkout)?);
-    cargo.env("IOTOLL_BUILD", format!("MPI, {}", target.machine));
+    own_settings(&mut cargo, &checkout)?;
     install_tools::add_to_path(&mut cargo);
     process::succeed(&mut cargo)?;
     let program = folder.join(target.triple).join("dist/iotoll");
@@ -128,9 +123,9 @@ fn rustc_for(target: &Target) -> Result<PathBuf, Skip> {
     if !target.is_native() {
         let compiler = target.tool("gcc");
         let package = format!("gcc-{}-linux-gnu", target.machine);
-        install_tools::program(&compiler, &package)?;
+        install_tools::need(&compiler, &package)?;
         let library = format!("libc6-dev-{}-cross", target.short);
-        install_tools::file(&format!("/usr/{}-linux-gnu/lib/libc.a", target.machine), &library)?;
+        install_tools::need(&format!("/usr/{}-linux-gnu/lib/libc.a", target.machine), &library)?;
     }
     let has_target = |rustc: &Path| {
         let mut command = Command::new(rustc);

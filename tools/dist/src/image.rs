@@ -11,7 +11,7 @@ use crate::release::{Release, Target};
 use crate::steps::Outcome;
 
 pub(crate) fn make(release: &Release, target: &Target, stage: &Path) -> Result<Outcome> {
-    install_tools::program("umoci", "umoci")?;
+    install_tools::need("umoci", "umoci")?;
     let folder = tempfile::tempdir_in(&release.out)?;
     let layout = folder.path().join("layout");
     let image = format!("{}:{}", layout.display(), release.version);

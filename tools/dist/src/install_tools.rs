@@ -1,11 +1,11 @@
 //! Programs that make or check a release: used where they are installed, installed where that is
 //! allowed, and otherwise a reason to skip a step.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 
 use anyhow::{Context as _, Result};
-use xtask::packages::is_installed;
+use xtask::packages::{self, is_installed};
 use xtask::process;
 
 use crate::steps::{Skip, skip};
@@ -35,49 +35,12 @@ pub(crate) fn add_to_path(command: &mut Command) {
     }
 }
 
-/// Has a program of a Debian package, or says how to get it.
-pub(crate) fn program(name: &str, package: &str) -> Result<PathBuf, Skip> {
-    if let Some(found) = process::find_program(name) {
-        return Ok(found);
-    }
-    apt_get(package);
-    process::find_program(name)
-        .ok_or_else(|| skip(format!("no {name}; to have it: apt-get install {package}")))
-}
-
-/// The same for what the tests need as well, which may be a part of a program.
-pub(crate) fn part(name: &str, package: &str) -> Result<(), Skip> {
+/// Has a program of a Debian package, a part of one or a file by its path, or says how to get it.
+pub(crate) fn need(name: &str, package: &str) -> Result<(), Skip> {
     if !is_installed(name) {
-        apt_get(package);
+        // Whether it worked, the program itself says.
+        let _ = packages::install(&[package]);
     }
-    is_installed(name)
-        .then_some(())
-        .ok_or_else(|| skip(format!("no {name}; to have it: apt-get install {package}")))
-}
-
-/// The same for a file.
-pub(crate) fn file(path: &str, package: &str) -> Result<(), Skip> {
-    if !Path::new(path).exists() {
-        apt_get(package);
-    }
-    let exists = Path::new(path).exists();
-    exists
-        .then_some(())
-        .ok_or_else(|| skip(format!("no {path}; to have it: apt-get install {package}")))
-}
-
-/// Whether it worked, the file itself says.
-fn apt_get(package: &str) {
-    if !is_root() || process::find_program("apt-get").is_none() {
-        return;
-    }
-    eprintln!("dist: installing {package}");
-    let mut command = Command::new("apt-get");
-    command.args(["install", "--yes", "--no-install-recommends", package]);
-    let _ = process::output(command.env("DEBIAN_FRONTEND", "noninteractive"));
-}
-
-pub(crate) fn is_root() -> bool {
-    let user = process::output(Command::new("id").arg("-u"));
-    user.is_ok_and(|user| user.trim() == "0")
+    let how = || skip(format!("no {name}; to have it: apt-get install {package}"));
+    is_installed(name).then_some(()).ok_or_else(how)
 }

@@ -1,7 +1,7 @@
 //! `SHA256SUMS` of all files of a release, and its signature.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 
 use anyhow::{Context as _, Result};
@@ -35,13 +35,13 @@ pub(crate) fn make(release: &Release) -> Result<Outcome> {
     sums.current_dir(&release.out).args(files(release).iter().filter_map(|file| file.file_name()));
     let out = release.file(FILE);
     fs::write(&out, process::output(&mut sums)?)?;
-    let minisign = install_tools::program("minisign", "minisign")
+    install_tools::need("minisign", "minisign")
         .map_err(|why| skip(format!("{FILE} is made, not signed: {why}")))?;
     let key = match std::env::var_os(KEY) {
         Some(key) => PathBuf::from(key),
-        None => test_key(release, &minisign)?,
+        None => test_key(release)?,
     };
-    let mut sign = Command::new(minisign);
+    let mut sign = Command::new("minisign");
     sign.args(["-S", "-W", "-x"]).arg(release.file("SHA256SUMS.minisig")).arg("-s").arg(key);
     sign.args(["-t", &format!("iotoll {}", release.version), "-m"]).arg(&out);
     process::output(&mut sign)?;
@@ -57,10 +57,10 @@ pub(crate) fn public_key(release: &Release) -> PathBuf {
 }
 
 /// A key without a password, which nobody should trust.
-fn test_key(release: &Release, minisign: &Path) -> Result<PathBuf> {
+fn test_key(release: &Release) -> Result<PathBuf> {
     let (secret, public) = (release.file("test.key"), release.file("test.pub"));
     if !secret.exists() || !public.exists() {
-        let mut make = Command::new(minisign);
+        let mut make = Command::new("minisign");
         make.args(["-G", "-W", "-f", "-s"]).arg(&secret).arg("-p").arg(&public);
         process::output(&mut make).context("making a key for tests")?;
     }

@@ -28,7 +28,7 @@ const TEXTS: [&str; 4] = ["README.md", "CHANGELOG.md", "LICENSE-MIT", "LICENSE-A
 
 pub(crate) fn make(release: &Release, target: &Target, stage: &Path) -> Result<Outcome> {
     for (program, package) in [("tar", "tar"), ("xz", "xz-utils")] {
-        install_tools::program(program, package)?;
+        install_tools::need(program, package)?;
     }
     let parent = tempfile::tempdir_in(&release.out)?;
     let folder = parent.path().join(release.folder(target));

@@ -26,7 +26,7 @@ const CRATES: [&str; 6] = [
 /// It starts, and knows its places.
 pub(super) fn starts(release: &Release) -> Result<Outcome> {
     ensure!(release.tarball(TARGET).exists(), skip("there is no program for aarch64"));
-    install_tools::program("qemu-aarch64", "qemu-user")?;
+    install_tools::need("qemu-aarch64", "qemu-user")?;
     let (folder, program) = unpacked(release, TARGET)?;
     let version = process::output(TARGET.command(&program).arg("--version"))?;
     ensure!(version.contains("aarch64"), "it is another build: {version}");
@@ -37,7 +37,7 @@ pub(super) fn starts(release: &Release) -> Result<Outcome> {
 
 /// What computes, computes the same there.
 pub(super) fn tests(release: &Release) -> Result<Outcome> {
-    install_tools::program("qemu-aarch64", "qemu-user")?;
+    install_tools::need("qemu-aarch64", "qemu-user")?;
     let said = binary::test(TARGET, &CRATES, &release.out.join("build-tests"))?;
     let (passed, failed) = counts(&said);
     ensure!(passed > 0 && failed == 0, "{passed} passed, {failed} failed:\n{said}");

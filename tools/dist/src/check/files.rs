@@ -8,7 +8,6 @@ use xtask::process;
 
 use super::native;
 use super::root::Root;
-use crate::install_tools;
 use crate::release::Release;
 use crate::steps::{Outcome, skip};
 use crate::sums;
@@ -44,7 +43,7 @@ pub(super) fn size(release: &Release) -> Result<Outcome> {
 pub(super) fn image(release: &Release) -> Result<Outcome> {
     let image = release.image(native());
     ensure!(image.exists(), skip("there is no image"));
-    ensure!(install_tools::is_root(), skip("entering a root tree needs root"));
+    ensure!(process::is_root(), skip("entering a root tree needs root"));
     let folder = tempfile::tempdir_in(&release.out)?;
     let (layout, bundle) = (folder.path().join("layout"), folder.path().join("bundle"));
     fs::create_dir(&layout)?;

@@ -50,7 +50,7 @@ pub(super) fn boots(release: &Release, target: &Target) -> Result<Outcome> {
     let package = if target.short == "amd64" { "qemu-system-x86" } else { "qemu-system-arm" };
     let emulator = format!("qemu-system-{}", target.machine);
     for (name, package) in [(&*emulator, package), ("cpio", "cpio"), ("gzip", "gzip")] {
-        install_tools::program(name, package)?;
+        install_tools::need(name, package)?;
     }
     let debian = packages(release, target)?;
     let folder = tempfile::tempdir_in(&release.out)?;

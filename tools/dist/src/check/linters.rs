@@ -11,7 +11,7 @@ use crate::steps::Outcome;
 
 pub(super) fn check(release: &Release) -> Result<Outcome> {
     for (program, package) in [("lintian", "lintian"), ("rpmlint", "rpmlint")] {
-        install_tools::program(program, package)?;
+        install_tools::need(program, package)?;
     }
     let mut lintian = Command::new("lintian");
     lintian.args(["--allow-root", "--fail-on", "error,warning", "--tag-display-limit", "0"]);

@@ -28,12 +28,12 @@ const WRITES: &str = "\"kind\":\"write\",\"calls\":50,";
 
 /// The main job is done, and a program of that library is recorded.
 pub(super) fn check(release: &Release) -> Result<Outcome> {
-    let compiler = install_tools::program("musl-gcc", "musl-tools")?;
+    install_tools::need("musl-gcc", "musl-tools")?;
     let root = busybox(release)?;
     let source = root.folder().join("log.c");
     fs::write(&source, PROGRAM)?;
     let program = root.folder().join("usr/bin/log");
-    process::succeed(Command::new(compiler).arg(&source).arg("-o").arg(&program))?;
+    process::succeed(Command::new("musl-gcc").arg(&source).arg("-o").arg(&program))?;
     let linker = format!("lib/ld-musl-{}.so.1", std::env::consts::ARCH);
     fs::create_dir_all(root.folder().join("lib"))?;
     fs::copy(format!("/{linker}"), root.folder().join(&linker)).context("copying musl")?;

@@ -46,7 +46,7 @@ impl Root {
 
     /// A fresh one of Debian, or why there is none. Packages are loaded once for each suite.
     pub(super) fn debian(release: &Release, suite: &str) -> Result<Self> {
-        ensure!(install_tools::is_root(), skip("making a root tree needs root"));
+        ensure!(process::is_root(), skip("making a root tree needs root"));
         let packed = packed(release, &format!("debian-{suite}"), suite, &["--variant=apt"])?;
         let root = Self::empty(release)?;
         let mut unpack = Command::new("tar");
@@ -98,7 +98,7 @@ pub(super) fn packed(
     suite: &str,
     options: &[&str],
 ) -> Result<PathBuf> {
-    install_tools::program("mmdebstrap", "mmdebstrap")?;
+    install_tools::need("mmdebstrap", "mmdebstrap")?;
     let packed = release.file(&format!("{name}.tar"));
     if packed.exists() {
         return Ok(packed);

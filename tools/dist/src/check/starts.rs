@@ -69,8 +69,8 @@ if test -d \"$1/sys/kernel/btf\"; then mount -t tmpfs tmpfs \"$1/sys/kernel/btf\
 
 /// A root tree of busybox and the released program, or why there is none.
 pub(super) fn busybox(release: &Release) -> Result<Root> {
-    ensure!(install_tools::is_root(), skip("entering a root tree needs root"));
-    install_tools::file("/bin/busybox", "busybox-static")?;
+    ensure!(process::is_root(), skip("entering a root tree needs root"));
+    install_tools::need("/bin/busybox", "busybox-static")?;
     let (_folder, program) = unpacked(release, native())?;
     let root = Root::empty(release)?;
     for folder in ["bin", "usr/bin", "srv", "root"] {
