@@ -4,6 +4,7 @@
 // Chores speak to the developer who runs them.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
+pub mod files;
 pub mod libtest_output;
 pub mod packages;
 pub mod pool;

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result};
 use xtask::process;
 
-use crate::rust_files::{collect, is_test, outside_tests};
+use crate::rust_files::{is_test, outside_tests, rust_files};
 
 /// What each file uses, by path.
 type Graph = BTreeMap<PathBuf, BTreeSet<PathBuf>>;
@@ -53,8 +53,7 @@ fn find_sources(folder: &Path, sources: &mut Vec<PathBuf>) -> Result<()> {
 }
 
 fn in_rust(src: &Path) -> Result<Graph> {
-    let mut files = Vec::new();
-    collect(src, &mut files)?;
+    let mut files = rust_files(src, &[""])?;
     files.retain(|file| !is_test(file));
     let modules: BTreeMap<Vec<String>, PathBuf> =
         files.iter().map(|file| (module_of(src, file), file.clone())).collect();

@@ -50,37 +50,29 @@ pub fn succeed(command: &mut Command) -> Result<()> {
 
 /// What it prints on standard output; anything but success is an error.
 pub fn output(command: &mut Command) -> Result<String> {
-    let words = words(command);
-    command.stdin(Stdio::null()).stderr(Stdio::piped());
-    let output = command.output().with_context(|| format!("running `{words}`"))?;
-    printed(output, &words)
+    printed(command.stdin(Stdio::null()).stderr(Stdio::piped()), |command| Ok(command.output()?))
 }
 
 /// The same, and one that hangs is an error, too.
 pub fn output_in_time(command: &mut Command) -> Result<String> {
-    let words = words(command);
-    let output = timeout::output(command.stdin(Stdio::null()));
-    printed(output.with_context(|| format!("running `{words}`"))?, &words)
-}
-
-fn printed(output: Output, words: &str) -> Result<String> {
-    if !output.status.success() {
-        let said = String::from_utf8_lossy(&output.stderr);
-        bail!("`{words}` ended with {}\n{}", output.status, said.trim_end());
-    }
-    String::from_utf8(output.stdout).with_context(|| format!("what `{words}` printed"))
+    printed(command.stdin(Stdio::null()), timeout::output)
 }
 
 /// The same, while what it says on standard error is shown as it comes.
 pub fn output_alone(command: &mut Command) -> Result<String> {
+    printed(command.stdin(Stdio::null()).stderr(Stdio::inherit()), |command| Ok(command.output()?))
+}
+
+fn printed(
+    command: &mut Command,
+    run: impl FnOnce(&mut Command) -> Result<Output>,
+) -> Result<String> {
     let words = words(command);
-    let output = command
-        .stdin(Stdio::null())
-        .stderr(Stdio::inherit())
-        .output()
-        .with_context(|| format!("running `{words}`"))?;
+    let output = run(command).with_context(|| format!("running `{words}`"))?;
     if !output.status.success() {
-        bail!("`{words}` ended with {}", output.status);
+        let said = String::from_utf8_lossy(&output.stderr);
+        let failure = format!("`{words}` ended with {}\n{said}", output.status);
+        bail!("{}", failure.trim_end());
     }
     String::from_utf8(output.stdout).with_context(|| format!("what `{words}` printed"))
 }
@@ -159,11 +151,4 @@ pub fn executable(messages: &str) -> Result<PathBuf> {
         .filter_map(|message| message["executable"].as_str().map(PathBuf::from))
         .next_back()
         .context("cargo built a program and did not say where it is")
-}
-
-/// Builds the program with optimisation and says where it is: beside this one, which
-/// was built so, too.
-pub fn release_iotoll() -> Result<PathBuf> {
-    succeed(&mut cargo(&["build", "--quiet", "--release", "--package", "iotoll"]))?;
-    Ok(std::env::current_exe()?.with_file_name("iotoll"))
 }

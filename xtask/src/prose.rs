@@ -9,9 +9,9 @@ pub(crate) mod spelling;
 mod words;
 
 use std::fs;
-use std::path::Path;
 
 use anyhow::{Context as _, Result, bail};
+use xtask::files::{files_below, has_extension};
 use xtask::process;
 
 use self::page::Page;
@@ -61,31 +61,19 @@ pub(crate) fn check_pages(paths: &[String]) -> Result<()> {
 
 /// The pages that are written by hand, with their paths: those in the root and all below `docs`.
 fn pages() -> Result<Vec<(String, Page)>> {
-    let mut paths = Vec::new();
-    collect("", false, &mut paths)?;
-    collect("docs", true, &mut paths)?;
+    let mut paths = files_below(process::root(), "docs")?;
+    for entry in fs::read_dir(process::root())? {
+        paths.push(entry?.file_name().to_string_lossy().into_owned());
+    }
     paths.sort();
     let mut pages = Vec::new();
-    for path in paths {
+    for path in paths.into_iter().filter(|path| has_extension(path, "md")) {
         let text = fs::read_to_string(process::root().join(&path)).context(path.clone())?;
         if !page::is_generated(&text) {
             pages.push((path, Page::new(&text)));
         }
     }
     Ok(pages)
-}
-
-fn collect(folder: &str, is_deep: bool, paths: &mut Vec<String>) -> Result<()> {
-    for entry in fs::read_dir(process::root().join(folder)).context(folder.to_owned())? {
-        let entry = entry?;
-        let path = Path::new(folder).join(entry.file_name()).to_string_lossy().into_owned();
-        if entry.file_type()?.is_dir() && is_deep {
-            collect(&path, true, paths)?;
-        } else if Path::new(&path).extension().is_some_and(|extension| extension == "md") {
-            paths.push(path);
-        }
-    }
-    Ok(())
 }
 
 /// What is wrong with a page, each with path and line.
@@ -113,8 +101,7 @@ fn faults(path: &str, page: &Page) -> Vec<String> {
 
 /// Whether a code span is a path of the code that is not there, from the root or from `crates`.
 fn names_missing_file(code: &str) -> bool {
-    let is_rust = Path::new(code).extension().is_some_and(|extension| extension == "rs");
-    let is_path = code.contains("/src/") || (is_rust && code.contains('/'));
+    let is_path = code.contains("/src/") || (has_extension(code, "rs") && code.contains('/'));
     let is_pattern = code.contains(['*', ' ', '\n', 'N']);
     is_path
         && !is_pattern

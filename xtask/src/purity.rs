@@ -6,7 +6,7 @@ use anyhow::{Context as _, Result};
 use xtask::process;
 
 use crate::module_graph::paths_from;
-use crate::rust_files::{collect, is_test, outside_tests};
+use crate::rust_files::{is_test, outside_tests, rust_files};
 
 /// Folders whose files ask nothing and act on nothing.
 const PURE: [&str; 7] = [
@@ -25,10 +25,7 @@ const ACTING: [&str; 5] = ["std::env", "std::fs", "std::net", "std::process", "s
 
 /// Each file that is to be pure and is not.
 pub(crate) fn check() -> Result<Vec<String>> {
-    let mut files = Vec::new();
-    for folder in PURE {
-        collect(&process::root().join(folder), &mut files)?;
-    }
+    let files = rust_files(process::root(), &PURE)?;
     let mut findings = Vec::new();
     for file in files.iter().filter(|file| !is_test(file)) {
         let text = fs::read_to_string(file).with_context(|| file.display().to_string())?;

@@ -1,22 +1,18 @@
-//! The Rust files of a folder.
+//! The Rust files of some folders.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result};
+use anyhow::Result;
+use xtask::files::{files_below, has_extension};
 
-/// The Rust files below a folder.
-pub(crate) fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
-    for entry in fs::read_dir(folder).with_context(|| folder.display().to_string())? {
-        let entry = entry?;
-        let path = entry.path();
-        if entry.file_type()?.is_dir() {
-            collect(&path, files)?;
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            files.push(path);
-        }
+/// The Rust files below folders of a root.
+pub(crate) fn rust_files(root: &Path, folders: &[&str]) -> Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for folder in folders {
+        let below = files_below(root, folder)?.into_iter();
+        files.extend(below.filter(|file| has_extension(file, "rs")).map(|file| root.join(file)));
     }
-    Ok(())
+    Ok(files)
 }
 
 /// Whether a file has tests alone.

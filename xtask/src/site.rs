@@ -17,6 +17,7 @@ use anyhow::{Context as _, Result, bail};
 
 use self::links::{Link, resolved};
 use self::page::{Groups, Page};
+use crate::files::{files_below, has_extension};
 use crate::process;
 
 /// The page that a site begins with, and the one that lists the others.
@@ -79,21 +80,12 @@ struct Site {
 }
 
 fn is_page(path: &str) -> bool {
-    Path::new(path).extension().is_some_and(|extension| extension == "md")
+    has_extension(path, "md")
 }
 
 /// The pages about decisions, by their numbers.
 fn decisions_in(root: &Path) -> Result<Vec<String>> {
-    let folder = root.join(DECISIONS);
-    if !folder.is_dir() {
-        return Ok(Vec::new());
-    }
-    let mut sources = Vec::new();
-    for entry in fs::read_dir(folder).context(DECISIONS)? {
-        sources.push(format!("{DECISIONS}/{}", entry?.file_name().to_string_lossy()));
-    }
-    sources.sort();
-    Ok(sources)
+    if root.join(DECISIONS).is_dir() { files_below(root, DECISIONS) } else { Ok(Vec::new()) }
 }
 
 /// A path or links with the name that mdBook gives the page of a folder. It follows no link to
@@ -139,19 +131,9 @@ impl Site {
 
     /// The pages in `docs`, at any depth, that the index lacks.
     fn unlisted(&self, root: &Path) -> Result<Vec<String>> {
-        let mut faults = Vec::new();
-        let mut folders = vec!["docs".to_owned()];
-        while let Some(folder) = folders.pop() {
-            for entry in fs::read_dir(root.join(&folder)).with_context(|| folder.clone())? {
-                let source = format!("{folder}/{}", entry?.file_name().to_string_lossy());
-                if root.join(&source).is_dir() {
-                    folders.push(source);
-                } else if is_page(&source) && self.pages.iter().all(|page| page.source != source) {
-                    faults.push(format!("{INDEX} does not list {source}"));
-                }
-            }
-        }
-        Ok(faults)
+        let mut sources = files_below(root, "docs")?;
+        sources.retain(|path| is_page(path) && self.pages.iter().all(|page| page.source != *path));
+        Ok(sources.iter().map(|source| format!("{INDEX} does not list {source}")).collect())
     }
 
     /// Takes up the files that pages link; the links that lead nowhere.

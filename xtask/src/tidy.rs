@@ -7,7 +7,7 @@ use anyhow::{Context as _, Result, bail};
 
 use xtask::process;
 
-use crate::rust_files::collect;
+use crate::rust_files::rust_files;
 use crate::{crate_graph, limits, module_graph, prose, purity};
 
 /// A file has one subject.
@@ -17,10 +17,8 @@ const MARKERS: [&str; 3] = [concat!("TO", "DO"), concat!("FIX", "ME"), concat!("
 
 /// An error that lists what is untidy.
 pub(crate) fn check() -> Result<()> {
-    let mut files = Vec::new();
-    for folder in ["crates", "tools", "xtask/src", "bench/engines/src"] {
-        collect(&process::root().join(folder), &mut files)?;
-    }
+    let folders = ["crates", "tools", "xtask/src", "bench/engines/src"];
+    let mut files = rust_files(process::root(), &folders)?;
     files.sort();
     let mut findings = Vec::new();
     let mut longest = (0, String::new());

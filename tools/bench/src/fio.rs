@@ -60,7 +60,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         process::find_program("fio").is_some(),
         "there is no fio; on Debian and Ubuntu `apt-get install fio` installs it"
     );
-    let iotoll = process::release_iotoll()?;
+    let iotoll = process::build_release_iotoll()?;
     let kinds = Kind::all().filter(|kind| kind.is_wanted(args.only.as_deref()));
     let mut rows: Vec<Row> = kinds.map(Row::of).collect();
     ensure!(!rows.is_empty(), "no kind of I/O has that in its name");

@@ -59,7 +59,7 @@ type Round = [Histogram; BESIDE.len()];
 
 pub(crate) fn run(args: &Args) -> Result<()> {
     ensure!(args.rounds > 0 && args.seconds > 0 && args.rate > 0, "each must be at least 1");
-    let iotoll = process::release_iotoll()?;
+    let iotoll = process::build_release_iotoll()?;
     let folder = tempfile::tempdir_in(&args.place).context("making the neighbour's folder")?;
     let place = folder.path();
     println!(

@@ -98,7 +98,7 @@ struct Way {
 
 pub(crate) fn run(args: &Args) -> Result<()> {
     ensure!(args.rounds >= ROUNDS_MIN, "at least {ROUNDS_MIN} rounds, for an interval");
-    let iotoll = process::release_iotoll()?.display().to_string();
+    let iotoll = process::build_release_iotoll()?.display().to_string();
     let folder =
         tempfile::tempdir_in(process::root().join("target")).or_else(|_| tempfile::tempdir())?;
     let ways = ways(&iotoll);

@@ -69,7 +69,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
 
 /// Runs `compare` so many times, one after another.
 fn measure(args: &Args) -> Result<Vec<Run>> {
-    let iotoll = process::release_iotoll()?;
+    let iotoll = process::build_release_iotoll()?;
     let temporary = tempfile::tempdir()?;
     let folder = args.keep.as_deref().unwrap_or(temporary.path());
     fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;

@@ -32,7 +32,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> Result<()> {
     ensure!(args.runs > 1 && args.times > 0, "a store of two runs, timed once, at the least");
-    let iotoll = process::release_iotoll()?;
+    let iotoll = process::build_release_iotoll()?;
     let folder = tempfile::tempdir()?;
     let bench = Bench { iotoll, folder: folder.path(), times: args.times };
     bench.compare(&["--study", "log", "--budget", "2s"])?;

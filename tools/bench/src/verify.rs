@@ -81,7 +81,7 @@ fn speed(place: &Path, size: u64) -> Result<f64> {
 
 /// Runs the built program over sizes and writers until enough has been checked.
 fn soak(place: &Path, records_min: u64) -> Result<()> {
-    let iotoll = process::release_iotoll()?;
+    let iotoll = process::build_release_iotoll()?;
     let mut sound = Integrity::default();
     while sound.records < records_min {
         for writers in [1, 2, 4] {

@@ -64,7 +64,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<()> {
-    let iotoll = args.iotoll.clone().map_or_else(process::release_iotoll, Ok)?;
+    let iotoll = args.iotoll.clone().map_or_else(process::build_release_iotoll, Ok)?;
     if let Some(kills) = args.kills {
         return kills::run(&iotoll, kills, args.seed, &args.disk);
     }

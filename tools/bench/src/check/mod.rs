@@ -66,7 +66,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Result<()> {
     let iotoll = match &args.iotoll {
         Some(iotoll) => iotoll.canonicalize().context("finding the program")?,
-        None => process::release_iotoll()?,
+        None => process::build_release_iotoll()?,
     };
     slow_disk::keep_to_ourselves()?;
     let mut missed = 0;

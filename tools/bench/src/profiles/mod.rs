@@ -41,7 +41,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Result<()> {
     let iotoll = match &args.iotoll {
         Some(iotoll) => iotoll.canonicalize().context("finding the program that records")?,
-        None => process::release_iotoll()?,
+        None => process::build_release_iotoll()?,
     };
     let is_wanted = |recipe: &&Recipe| {
         args.programs.is_empty() || args.programs.iter().any(|name| name == recipe.name)

@@ -73,7 +73,7 @@ const TURNS: [Turn; 4] = [Turn::OnDisk, Turn::InRam, Turn::ReplayOnDisk, Turn::R
 
 pub(crate) fn run(args: &Args) -> Result<()> {
     ensure!(args.rounds >= ROUNDS_MIN, "--rounds must be at least {ROUNDS_MIN}");
-    let iotoll = process::release_iotoll()?;
+    let iotoll = process::build_release_iotoll()?;
     let mut folders = Folders::default();
     let (mut missed, mut rows) = (Vec::new(), Vec::new());
     let programs = programs()?;

@@ -40,7 +40,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> Result<()> {
     slow_disk::keep_to_ourselves()?;
-    let iotoll = process::release_iotoll()?;
+    let iotoll = process::build_release_iotoll()?;
     let mut wrong = 0;
     for number in 1..=args.runs {
         let found = one(&iotoll, &args.budget, 0.0)?;
