@@ -10,7 +10,7 @@ use super::values::{NUMBERS, PAYLOADS};
 /// Makes one change. The text may be any bytes.
 pub(super) fn change(input: &mut Vec<u8>, words: &[&str], random: &mut impl Rng) {
     match random.random_range(0..8) {
-        0..3 => replace(input, u8::is_ascii_digit, NUMBERS, random),
+        0..3 => replace(input, u8::is_ascii_digit, &NUMBERS, random),
         3 => replace(input, u8::is_ascii_alphanumeric, words, random),
         4 => replace(input, u8::is_ascii_graphic, PAYLOADS, random),
         5 => {
@@ -32,14 +32,14 @@ pub(super) fn change(input: &mut Vec<u8>, words: &[&str], random: &mut impl Rng)
 fn replace(
     input: &mut Vec<u8>,
     is_of_it: impl Fn(&u8) -> bool,
-    by: &[&str],
+    by: &[impl AsRef<str>],
     random: &mut impl Rng,
 ) {
     let from = random.random_range(0..=input.len());
     let Some(start) = input[from..].iter().position(&is_of_it) else { return };
     let start = from + start;
     let length = input[start..].iter().take_while(|byte| is_of_it(byte)).count();
-    let other = by.choose(random).copied().unwrap_or_default();
+    let other = by.choose(random).map_or("", AsRef::as_ref);
     input.splice(start..start + length, other.bytes());
 }
 

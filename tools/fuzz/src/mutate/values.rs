@@ -1,5 +1,7 @@
 //! Numbers at the edges of their types, and hostile texts.
 
+use std::sync::LazyLock;
+
 use rand::Rng;
 use rand::seq::IndexedRandom as _;
 use serde_json::{Number, Value};
@@ -29,34 +31,11 @@ pub const PAYLOADS: &[&str] = &[
     "0 B..0 B",
 ];
 
-/// The same numbers as a text has them.
-pub const NUMBERS: &[&str] = &[
-    "0",
-    "1",
-    "-1",
-    "2",
-    "255",
-    "256",
-    "65535",
-    "65536",
-    "2147483647",
-    "2147483648",
-    "4294967295",
-    "4294967296",
-    "9007199254740992",
-    "9007199254740993",
-    "9223372036854775807",
-    "9223372036854775808",
-    "18446744073709551615",
-    "18446744073709551616",
-    "-9223372036854775808",
-    "0.5",
-    "1e-320",
-    "1e308",
-    "-1e308",
-    "1e999",
-    "00",
-];
+/// Numbers as a text has them.
+pub static NUMBERS: LazyLock<Vec<String>> = LazyLock::new(|| {
+    let others = ["0.5", "1e-320", "1e308", "-1e308", "1e999", "00"].map(str::to_owned);
+    WHOLE.iter().map(i128::to_string).chain(others).collect()
+});
 
 const WHOLE: &[i128] = &[
     0,
@@ -84,6 +63,7 @@ const WHOLE: &[i128] = &[
     (1 << 63) - 1,
     1 << 63,
     (1 << 64) - 1,
+    1 << 64,
     -1,
     -2,
     -100,

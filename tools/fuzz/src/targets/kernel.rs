@@ -45,18 +45,16 @@ const KERNEL: &[&str] = &[
     "00010000",
 ];
 pub(super) fn all() -> Vec<Target> {
-    let target = |name, share, form, seeds, run| Target {
-        name,
-        share,
-        bytes_max: 1 << 14,
-        form,
-        seeds,
-        run,
-    };
     vec![
-        target("mountinfo", 600, || Form::Text(MOUNTS), mounts, host::fuzz::mountinfo),
-        target("diskstats", 600, || Form::Text(KERNEL), diskstats, host::fuzz::diskstats),
-        target("kernel-file", 800, || Form::Text(KERNEL), kernel_files, host::fuzz::kernel_file),
+        Target::new("mountinfo", 600, || Form::Text(MOUNTS), mounts, host::fuzz::mountinfo),
+        Target::new("diskstats", 600, || Form::Text(KERNEL), diskstats, host::fuzz::diskstats),
+        Target::new(
+            "kernel-file",
+            800,
+            || Form::Text(KERNEL),
+            kernel_files,
+            host::fuzz::kernel_file,
+        ),
     ]
 }
 

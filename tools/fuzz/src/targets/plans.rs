@@ -41,36 +41,11 @@ const PLACES: &[&str] = &[
 ];
 
 pub(super) fn all() -> Vec<Target> {
+    let of_plans = || Form::Toml(Schema::new(plan_schema(), PLAN));
     vec![
-        Target {
-            name: "plan",
-            share: 300,
-            bytes_max: 1 << 14,
-            form: || Form::Toml(Schema::new(plan_schema(), PLAN)),
-            seeds: plans,
-            run: plan,
-        },
-        Target {
-            name: "setting",
-            share: 800,
-            bytes_max: 1 << 12,
-            form: || Form::Text(SETTINGS),
-            seeds: settings,
-            run: setting,
-        },
-        Target {
-            name: "place",
-            share: 1100,
-            bytes_max: 1 << 12,
-            form: || Form::Text(PLACES),
-            seeds: || {
-                lines(
-                    "disk=/var/log\na=tmpfs:1G:huge=always\nimage:xfs:1G:sync@/a\nzram:1G\nx=\n\
-                     overlay:/srv\nimage:btrfs:256M:noatime,compress=zstd@/var/tmp\n/dev/shm",
-                )
-            },
-            run: place,
-        },
+        Target::new("plan", 300, of_plans, plans, plan),
+        Target::new("setting", 800, || Form::Text(SETTINGS), settings, setting).bytes_max(1 << 12),
+        Target::new("place", 1100, || Form::Text(PLACES), places, place).bytes_max(1 << 12),
     ]
 }
 
@@ -153,6 +128,13 @@ fn finished(mut draft: Draft) {
         }
         Err(error) => checks::message(&error.to_string()),
     }
+}
+
+fn places() -> Vec<Vec<u8>> {
+    lines(
+        "disk=/var/log\na=tmpfs:1G:huge=always\nimage:xfs:1G:sync@/a\nzram:1G\nx=\noverlay:/srv\n\
+         image:btrfs:256M:noatime,compress=zstd@/var/tmp\n/dev/shm",
+    )
 }
 
 fn place(bytes: &[u8]) -> bool {

@@ -59,20 +59,12 @@ const HEADERS: &[&str] = &[
 ];
 
 pub(super) fn all() -> Vec<Target> {
-    let target = |name, share, form, seeds, run| Target {
-        name,
-        share,
-        bytes_max: 1 << 14,
-        form,
-        seeds,
-        run,
-    };
     vec![
-        target("worker", 400, messages_as_they_are, messages, worker),
-        target("worker-lines", 300, || Form::Text(WORKER), messages, worker),
-        target("response", 400, parts_of_responses, responses, response),
-        target("reply", 600, || Form::Text(REPLY), replies, load::fuzz::reply),
-        target("chunked", 800, || Form::Text(REPLY), chunks, load::fuzz::chunked),
+        Target::new("worker", 400, messages_as_they_are, messages, worker),
+        Target::new("worker-lines", 300, || Form::Text(WORKER), messages, worker),
+        Target::new("response", 400, parts_of_responses, responses, response),
+        Target::new("reply", 600, || Form::Text(REPLY), replies, load::fuzz::reply),
+        Target::new("chunked", 800, || Form::Text(REPLY), chunks, load::fuzz::chunked),
     ]
 }
 

@@ -46,31 +46,18 @@ const FOLLOWS: [&str; 5] = ["arms", "comparisons", "noise", "scaling", "reproduc
 const RECORD_BYTES_MAX: u64 = 64 << 20;
 
 pub(super) fn all() -> Vec<Target> {
-    let bytes_max = 1 << 16;
-    let comparison = |name, run| {
-        let form = || Form::Json(Schema::new(of_record(Document::json_schema()), WORDS));
-        Target { name, share: 100, bytes_max, form, seeds: seeds::comparisons, run }
-    };
+    let target =
+        |name, form, seeds, run| Target::new(name, 100, form, seeds, run).bytes_max(1 << 16);
+    let of_documents = || Form::Json(Schema::new(of_record(Document::json_schema()), WORDS));
+    let of_loads = || Form::Json(Schema::new(LoadRun::json_schema(), WORDS));
+    let of_selftests = || Form::Json(Schema::new(SelftestResult::json_schema(), WORDS));
+    let selftests = || vec![include_bytes!("../../seeds/selftest.json").to_vec()];
     vec![
-        comparison("page", page_of),
-        comparison("diff", diff),
-        comparison("result", result),
-        Target {
-            name: "load",
-            share: 100,
-            bytes_max,
-            form: || Form::Json(Schema::new(LoadRun::json_schema(), WORDS)),
-            seeds: loads,
-            run: load,
-        },
-        Target {
-            name: "selftest",
-            share: 100,
-            bytes_max,
-            form: || Form::Json(Schema::new(SelftestResult::json_schema(), WORDS)),
-            seeds: || vec![include_bytes!("../../seeds/selftest.json").to_vec()],
-            run: selftest,
-        },
+        target("page", of_documents, seeds::comparisons, page_of),
+        target("diff", of_documents, seeds::comparisons, diff),
+        target("result", of_documents, seeds::comparisons, result),
+        target("load", of_loads, loads, load),
+        target("selftest", of_selftests, selftests, selftest),
     ]
 }
 

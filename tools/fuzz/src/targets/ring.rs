@@ -33,14 +33,8 @@ const RENAME: u32 = 82;
 const OPENAT: u32 = 257;
 
 pub(super) fn all() -> Vec<Target> {
-    vec![Target {
-        name: "ring",
-        share: 100,
-        bytes_max: 1 << 16,
-        form: || Form::Json(Schema::new(schemars::schema_for!(Vec<Step>).to_value(), WORDS)),
-        seeds,
-        run,
-    }]
+    let form = || Form::Json(Schema::new(schemars::schema_for!(Vec<Step>).to_value(), WORDS));
+    vec![Target::new("ring", 100, form, seeds, run).bytes_max(1 << 16)]
 }
 
 fn run(bytes: &[u8]) -> bool {

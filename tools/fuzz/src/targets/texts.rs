@@ -34,26 +34,14 @@ const JOURNAL: &[&str] = &["iotx", "\0\0\0\0", "\u{1}\0\0\0", "\0\u{10}"];
 const LOG: &[&str] = &["\n", " 00 ", " ffffffff ", "00000001 00 ", "AAAAAA"];
 
 pub(super) fn all() -> Vec<Target> {
-    let target = |name, share, bytes_max, form, seeds, run| Target {
-        name,
-        share,
-        bytes_max,
-        form,
-        seeds,
-        run,
-    };
+    let segment = journal::simulated::replays_segment;
     vec![
-        target(
-            "journal",
-            100,
-            1 << 16,
-            || Form::Text(JOURNAL),
-            journal::simulated::segments,
-            journal::simulated::replays_segment,
-        ),
-        target("log", 300, 1 << 14, || Form::Text(LOG), logs, log),
-        target("quantity", 1200, 1 << 10, || Form::Text(UNITS), quantities, quantity),
-        target("url", 800, 1 << 12, || Form::Text(URLS), urls, url),
+        Target::new("journal", 100, || Form::Text(JOURNAL), journal::simulated::segments, segment)
+            .bytes_max(1 << 16),
+        Target::new("log", 300, || Form::Text(LOG), logs, log),
+        Target::new("quantity", 1200, || Form::Text(UNITS), quantities, quantity)
+            .bytes_max(1 << 10),
+        Target::new("url", 800, || Form::Text(URLS), urls, url).bytes_max(1 << 12),
     ]
 }
 

@@ -28,18 +28,10 @@ const WORDS: &[&str] = &[
 pub(super) fn all() -> Vec<Target> {
     let bytes = || Form::Text(WORDS);
     let parts = || Form::Json(Schema::new(schemars::schema_for!(Parts).to_value(), WORDS));
-    let target = |name, share, form, seeds, run| Target {
-        name,
-        share,
-        bytes_max: 1 << 16,
-        form,
-        seeds,
-        run,
-    };
     vec![
-        target("trace", 100, parts, all_parts, of_parts),
-        target("trace-file", 100, bytes, traces, read),
-        target("trace-entries", 100, bytes, entries, within),
+        Target::new("trace", 100, parts, all_parts, of_parts).bytes_max(1 << 16),
+        Target::new("trace-file", 100, bytes, traces, read).bytes_max(1 << 16),
+        Target::new("trace-entries", 100, bytes, entries, within).bytes_max(1 << 16),
     ]
 }
 
