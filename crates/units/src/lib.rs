@@ -172,6 +172,12 @@ pub fn listed(words: &[&str], joint: &str) -> String {
     }
 }
 
+/// A text that begins with a capital.
+pub fn capitalised(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+}
+
 /// A number of things with their name, which gets an s where it is not one.
 pub fn counted(number: u64, name: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };

@@ -19,6 +19,25 @@ use crate::example;
 use crate::generated::Generated;
 use crate::reference::{self, Schema};
 
+/// The formats of JSON.
+const SCHEMAS: [Schema; 7] = [
+    Schema::new(
+        "iotoll.result/2",
+        "`compare`, `rerun`, `reproduce`, `bench`, `show`: the whole record and its analysis",
+        Document::json_schema,
+    ),
+    Schema::new("iotoll.diff/1", "`diff`: what differs between runs", Diff::json_schema),
+    Schema::new("iotoll.bill/1", "`record`, `watch`, `show` of a recording", Bill::json_schema),
+    Schema::new("iotoll.load/2", "`load`: each step of a load", LoadRun::json_schema),
+    Schema::new(
+        "iotoll.selftest/3",
+        "`selftest`: what this machine can resolve",
+        SelftestResult::json_schema,
+    ),
+    Schema::new("iotoll.check/1", "`check`: is storage good enough", CheckDocument::json_schema),
+    Schema::new("iotoll.try/1", "`try`: what each variant saves", TryResult::json_schema),
+];
+
 /// As much of a line is shown where it differs: a report has lines of some 100 kB.
 #[cfg(test)]
 const HINT_CHARS_MAX: usize = 200;
@@ -52,57 +71,12 @@ fn check(iotoll: &Path) -> Result<()> {
 }
 
 fn all(iotoll: &Path) -> Result<Vec<Generated>> {
-    let schema = |name, path, writer| Schema { name, path, writer };
-    let schemas = [
-        (
-            schema(
-                "iotoll.result/2",
-                "docs/schema/result-2.json",
-                "`compare`, `rerun`, `reproduce`, `bench`, `show`: the whole record and its analysis",
-            ),
-            Document::json_schema(),
-        ),
-        (
-            schema("iotoll.diff/1", "docs/schema/diff-1.json", "`diff`: what differs between runs"),
-            Diff::json_schema(),
-        ),
-        (
-            schema(
-                "iotoll.bill/1",
-                "docs/schema/bill-1.json",
-                "`record`, `watch`, `show` of a recording",
-            ),
-            Bill::json_schema(),
-        ),
-        (
-            schema("iotoll.load/2", "docs/schema/load-2.json", "`load`: each step of a load"),
-            LoadRun::json_schema(),
-        ),
-        (
-            schema(
-                "iotoll.selftest/3",
-                "docs/schema/selftest-3.json",
-                "`selftest`: what this machine can resolve",
-            ),
-            SelftestResult::json_schema(),
-        ),
-        (
-            schema("iotoll.check/1", "docs/schema/check-1.json", "`check`: is storage good enough"),
-            CheckDocument::json_schema(),
-        ),
-        (
-            schema("iotoll.try/1", "docs/schema/try-1.json", "`try`: what each variant saves"),
-            TryResult::json_schema(),
-        ),
-    ];
     let mut files = example::files()?.into_iter().collect::<Vec<_>>();
-    let mut described = Vec::new();
-    for (schema, json) in schemas {
-        let text = serde_json::to_string_pretty(&json)? + "\n";
-        files.push(Generated::new(schema.path, text));
-        described.push(schema);
+    for schema in &SCHEMAS {
+        let text = serde_json::to_string_pretty(&(schema.json)())? + "\n";
+        files.push(Generated::new(format!("docs/{}", schema.path()), text));
     }
-    files.extend(reference::pages(iotoll, &described)?);
+    files.extend(reference::pages(iotoll, &SCHEMAS)?);
     Ok(files)
 }
 

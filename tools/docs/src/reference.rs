@@ -12,6 +12,8 @@ use model::strategy::Recipe;
 use model::study::{ParamDescription, StrategyDescription, StudyDescription};
 use report::formats::csv::{self, Rows};
 use report::formats::openmetrics;
+use serde_json::Value;
+use units::capitalised;
 use xtask::process;
 
 use crate::example;
@@ -29,11 +31,23 @@ const TABLES: [(&str, &str, Rows); 4] = [
     ("comparisons", "each pair that was compared", Rows::Comparisons),
 ];
 
-/// A format of JSON: its name, the file of its schema, and what writes it.
+/// A format of JSON: its name, what writes it, and its schema.
 pub(crate) struct Schema {
     pub(crate) name: &'static str,
-    pub(crate) path: &'static str,
     pub(crate) writer: &'static str,
+    pub(crate) json: fn() -> Value,
+}
+
+impl Schema {
+    pub(crate) const fn new(name: &'static str, writer: &'static str, json: fn() -> Value) -> Self {
+        Self { name, writer, json }
+    }
+
+    /// Where that is in `docs`.
+    pub(crate) fn path(&self) -> String {
+        let name = self.name.trim_start_matches("iotoll.").replace('/', "-");
+        format!("schema/{name}.json")
+    }
 }
 
 /// All pages.
@@ -99,9 +113,9 @@ fn formats_page(schemas: &[Schema]) -> Result<String> {
          `--markdown`, `--csv` and `--openmetrics`, several at once if you like. `-` as the file \
          prints it.\n\n## JSON\n\n| format | written by |\n| --- | --- |\n"
     );
-    for Schema { name, path, writer } in schemas {
-        let file = path.strip_prefix("docs/").context("schemas are in docs")?;
-        writeln!(text, "| [`{name}`](../{file}) | {writer} |")?;
+    for schema in schemas {
+        let Schema { name, writer, .. } = schema;
+        writeln!(text, "| [`{name}`](../{}) | {writer} |", schema.path())?;
     }
     text.push_str(
         "\n## CSV\n\nTimes are in nanoseconds, sizes in bytes. A cell is empty where nothing is \
@@ -228,12 +242,6 @@ fn values(param: &ParamDescription) -> String {
 
 fn code(text: &str) -> String {
     format!("`{text}`")
-}
-
-pub(crate) fn capitalised(text: &str) -> String {
-    let mut letters = text.chars();
-    let first = letters.next().map(char::to_uppercase).into_iter().flatten();
-    first.chain(letters).collect()
 }
 
 /// Text that does not end its cell of a table.

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use model::analysis::Verdict;
 use model::arm::Axis;
 use model::cause::{Cause, CauseCode, Scope};
-use units::time;
+use units::{capitalised, time};
 
 use super::parts::Parts;
-use super::rule::{Role, Weighed, capitalised};
+use super::rule::{Role, Weighed};
 use super::rules::weigh;
 use super::side::Side;
 use super::{none_found, second_thread, small_pages};

@@ -1,7 +1,7 @@
 //! What a cause is: its rule, what the rule finds in an arm, and how that is worded.
 
 use model::cause::{Cause, CauseCode, Scope};
-use units::{percent, time};
+use units::{capitalised, percent, time};
 
 use super::parts::Parts;
 use crate::totals::ArmTotals;
@@ -124,9 +124,4 @@ impl Finding {
     pub(super) fn cost(&self, totals: &ArmTotals) -> String {
         format!("{} per {}", time(self.cost_ns_per_op), totals.operation)
     }
-}
-
-pub(super) fn capitalised(text: &str) -> String {
-    let mut chars = text.chars();
-    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
 }

@@ -9,9 +9,8 @@ use std::collections::BTreeMap;
 
 use model::analysis::Verdict;
 use model::cause::{Cause, CauseCode, Scope};
-use units::time;
+use units::{capitalised, time};
 
-use super::rule::capitalised;
 use super::side::Side;
 
 /// What the second thread costs, where the arms differ in it and the verdict says so.

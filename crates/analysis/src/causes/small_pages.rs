@@ -9,13 +9,12 @@
 use std::collections::BTreeMap;
 
 use super::parts::{PAGE_BYTES, PageWork, moving_ns};
-use super::rule::capitalised;
 use super::side::Side;
 use crate::totals::ArmTotals;
 use model::cause::{Cause, CauseCode, Scope};
 use model::place::PlaceFacts;
 use model::run::PlaceFloor;
-use units::time;
+use units::{capitalised, time};
 
 /// A page must cost so many times the other place's.
 const DEARER_MIN: f64 = 1.25;

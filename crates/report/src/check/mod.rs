@@ -10,7 +10,7 @@ use model::analysis::Analysis;
 use model::check::{Check, CheckRequest, Fits, Measure, PlaceCheck};
 use model::place::PlaceFacts;
 use model::run::Run;
-use units::time;
+use units::{capitalised, time};
 
 use crate::terminal::Rest;
 use crate::text::{PROSE, Width, heading, paragraph};
@@ -83,7 +83,7 @@ fn explained(shown: Shown<'_>, place: &PlaceCheck, facts: &PlaceFacts) -> String
     out += &scale::text(place, width);
     let most = if full { usize::MAX } else { REASONS_MAX };
     for reason in place.why.iter().take(most) {
-        out += &paragraph("  ", "    ", &capital(&reason.text), width);
+        out += &paragraph("  ", "    ", &capitalised(&reason.text), width);
         for command in &reason.try_this {
             let dim = Style::new().dimmed();
             out += &format!("{dim}{}{dim:#}", paragraph("      ", "      ", command, width));
@@ -107,12 +107,6 @@ fn explained(shown: Shown<'_>, place: &PlaceCheck, facts: &PlaceFacts) -> String
         out += &paragraph("  ", "    ", &format!("Cold reads are proved: {}.", proof.text), width);
     }
     out
-}
-
-/// A sentence that begins with a capital, unless it begins with a name or a figure.
-fn capital(text: &str) -> String {
-    let mut chars = text.chars();
-    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
 }
 
 fn more(rest: Rest<'_>, width: Width) -> String {

@@ -5,7 +5,7 @@
 use model::analysis::{ArmResult, Next};
 use model::cause::Cause;
 use model::description::StudyDescription;
-use units::three_digits;
+use units::{capitalised, three_digits};
 
 use super::block_times::BlockTimes;
 use super::chart::{Chart, Ids};
@@ -80,10 +80,8 @@ fn gist(subject: Subject, study: &str) -> String {
 }
 
 fn sentence(text: &str) -> String {
-    let mut chars = text.chars();
-    let first = chars.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();
     let end = if text.ends_with('.') { "" } else { "." };
-    format!("{first}{}{end}", chars.as_str())
+    capitalised(text) + end
 }
 
 /// A heading with sentences; nothing where there are none.
