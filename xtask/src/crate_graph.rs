@@ -31,8 +31,7 @@ type Crates = BTreeMap<String, BTreeSet<String>>;
 pub(crate) fn check() -> Result<Vec<String>> {
     let text = fs::read_to_string(process::root().join(FILE)).context(FILE)?;
     let arguments = ["metadata", "--format-version=1", "--no-deps", "--offline"];
-    let metadata = process::output(&mut process::cargo(&arguments))?;
-    let crates = crates(&serde_json::from_str(&metadata)?);
+    let crates = crates(&process::json(&mut process::cargo(&arguments))?);
     let mistakes = mistakes(&picture(&text), &crates);
     Ok(mistakes.into_iter().map(|(line, what)| format!("{FILE}:{line}: {what}")).collect())
 }

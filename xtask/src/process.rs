@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use anyhow::{Context as _, Result, bail};
+use serde_json::Value;
 
 use crate::timeout;
 
@@ -51,6 +52,12 @@ pub fn succeed(command: &mut Command) -> Result<()> {
 /// What it prints on standard output; anything but success is an error.
 pub fn output(command: &mut Command) -> Result<String> {
     printed(command.stdin(Stdio::null()).stderr(Stdio::piped()), |command| Ok(command.output()?))
+}
+
+/// The same, read as JSON.
+pub fn json(command: &mut Command) -> Result<Value> {
+    let text = output(command)?;
+    serde_json::from_str(&text).with_context(|| format!("what `{}` printed", words(command)))
 }
 
 /// The same, and one that hangs is an error, too.
@@ -147,7 +154,7 @@ fn build(profile: &[&str]) -> Result<PathBuf> {
 pub fn executable(messages: &str) -> Result<PathBuf> {
     messages
         .lines()
-        .filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok())
+        .filter_map(|line| serde_json::from_str::<Value>(line).ok())
         .filter_map(|message| message["executable"].as_str().map(PathBuf::from))
         .next_back()
         .context("cargo built a program and did not say where it is")

@@ -19,7 +19,7 @@ use anyhow::{Context as _, Result, ensure};
 use rand::seq::SliceRandom as _;
 use units::{count, time};
 
-use crate::spread::{ALIKE, ROUNDS_MIN, Spread};
+use crate::spread::{ALIKE, Spread, enough};
 use fio::Fio;
 use ours::{Done, Ours};
 use xtask::process;
@@ -35,7 +35,7 @@ pub(crate) struct Args {
     clients: usize,
 
     /// Rounds, each with every kind by both
-    #[arg(long, value_name = "N", default_value_t = 8)]
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = enough)]
     rounds: usize,
 
     /// Only kinds whose name contains this
@@ -88,7 +88,6 @@ struct Round {
 }
 
 pub(crate) fn run(args: &Args) -> Result<()> {
-    ensure!(args.rounds >= ROUNDS_MIN, "an interval takes {ROUNDS_MIN} rounds or more");
     ensure!(args.clients > 1, "--clients {}: give 2 or more", args.clients);
     for (program, package) in [("mpirun", "openmpi-bin"), ("fio", "fio")] {
         let is_there = process::find_program(program).is_some();

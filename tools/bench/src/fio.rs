@@ -23,7 +23,7 @@ use anyhow::{Context as _, Result, bail, ensure};
 use rand::seq::SliceRandom as _;
 use units::{count, parse_size};
 
-use crate::spread::{ROUNDS_MIN, Spread};
+use crate::spread::{Spread, enough};
 use contenders::{Stage, Turn, fio_version};
 use kinds::Kind;
 use xtask::process;
@@ -45,14 +45,6 @@ pub(crate) struct Args {
     /// Only kinds whose name contains this
     #[arg(long, value_name = "PART")]
     only: Option<String>,
-}
-
-/// Reads a number of rounds of which an interval can be made.
-fn enough(text: &str) -> Result<usize, String> {
-    match text.parse() {
-        Ok(rounds) if rounds >= ROUNDS_MIN => Ok(rounds),
-        _ => Err(format!("an interval takes {ROUNDS_MIN} rounds or more")),
-    }
 }
 
 pub(crate) fn run(args: &Args) -> Result<()> {

@@ -25,13 +25,14 @@ use host::clock;
 use places::WorkDir;
 use process::StopFlag;
 use rand::Rng as _;
-use rand::seq::SliceRandom as _;
 
 use contenders::Contender::{
     self, Bare, BareAgain, BareThreads, Clock, Fio, FioLean, Hdr, Iotoll, Ours,
 };
 use contenders::{Stage, Timer};
 use spread::Spread;
+
+use crate::turns::in_any_order;
 
 /// Into so many turns a round is cut.
 const TURNS: u64 = 10;
@@ -119,12 +120,10 @@ impl Bench {
 
     /// So many operations of each contender.
     fn round(&mut self, stage: &mut Stage<'_>, operations: u64) -> Result<()> {
-        let mut order: Vec<usize> = (0..self.contenders.len()).collect();
         stage.begin_round();
         let whole_at = rand::rng().random_range(0..TURNS);
         for turn in 0..TURNS {
-            order.shuffle(&mut rand::rng());
-            for &index in &order {
+            for index in in_any_order(self.contenders.len()) {
                 let contender = self.contenders[index];
                 let operations = match (contender.is_program(), turn == whole_at) {
                     (false, _) => operations / TURNS,

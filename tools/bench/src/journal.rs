@@ -100,11 +100,11 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     let work = Work { keys: "random", items, in_one: IN_ONE, seed: args.seed };
     let race = Race { program: &program, place: folder.path(), commits, blocks };
     let with_rocksdb = ENGINES.iter().chain(ROCKSDB.iter().filter(|_| program.has_rocksdb));
-    let engines = race.run(&work, with_rocksdb)?;
+    let engines = race.run(&work, with_rocksdb, false)?;
     told::engines(&engines);
-    let journals = race.run_and_recover(&work, &JOURNALS)?;
+    let journals = race.run(&work, &JOURNALS, true)?;
     let sequential = Work { keys: "sequential", ..work };
-    let sequential = race.run_and_recover(&sequential, &SEQUENTIAL)?;
+    let sequential = race.run(&sequential, &SEQUENTIAL, true)?;
     told::journals(journals.iter().chain(&sequential));
     println!("load of the machine after: {}", load()?);
     folder.close()?;

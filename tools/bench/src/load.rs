@@ -15,11 +15,11 @@ use process::{Port, Server};
 use std::{
     fs,
     path::{Path, PathBuf},
-    process::Command,
     sync::atomic::AtomicBool,
     time::Duration,
 };
 use tools::{Place, Run, Tool};
+use xtask::process::build_release_iotoll;
 
 /// Rates that are tried for the highest clean one, some 20% apart.
 const RATES: [u32; 13] =
@@ -68,7 +68,7 @@ pub(crate) fn run(args: &BenchLoadArgs) -> anyhow::Result<()> {
         fs::write("/proc/self/autogroup", "-20").context("cannot raise the priority")?;
     }
     let folder = tempfile::tempdir().context("cannot make a temporary folder")?;
-    let iotoll = build()?;
+    let iotoll = build_release_iotoll()?;
     let reserved = Port::reserve()?;
     let port = reserved.number();
     let _server = start_nginx(folder.path(), reserved)?;
@@ -121,6 +121,29 @@ impl Bench {
 
     /// CPU time for each request, beside another tool.
     fn cpu(&self, ours: Tool, other: Tool, requests: u64, what: &str) -> anyhow::Result<()> {
+        let limit = matches!(other, Tool::Wrk | Tool::Ab).then_some(Limit::AtMost(1.0));
+        self.beside(what, [ours, other], limit, |tool| {
+            let run = self.run(tool, requests)?;
+            ensure!(run.replies > 0, "{} had no reply", tool.name());
+            Ok(run.cpu_s * 1e6 / run.replies as f64)
+        })
+    }
+
+    /// The highest of [`RATES`] at which nothing fails and the rate is kept.
+    fn highest_clean_rate(&self) -> anyhow::Result<()> {
+        let (tools, limit) = ([Tool::IotollRate, Tool::Httperf], Some(Limit::AtLeast(3.0)));
+        let rate = |tool| self.clean_rate(tool).map(f64::from);
+        self.beside("highest clean connections/s", tools, limit, rate)
+    }
+
+    /// A figure of ours and of another tool, in each round.
+    fn beside(
+        &self,
+        what: &str,
+        [ours, other]: [Tool; 2],
+        limit: Option<Limit>,
+        figure: impl Fn(Tool) -> anyhow::Result<f64>,
+    ) -> anyhow::Result<()> {
         if !other.is_installed() {
             say(&format!("| {what} | | {} is not installed | | | |", other.name()));
             return Ok(());
@@ -130,35 +153,10 @@ impl Bench {
             // Who goes first changes from round to round.
             let order = if round % 2 == 0 { [ours, other] } else { [other, ours] };
             for tool in order {
-                let run = self.run(tool, requests)?;
-                ensure!(run.replies > 0, "{} had no reply", tool.name());
-                let us = run.cpu_s * 1e6 / run.replies as f64;
-                if tool == ours { mine.push(us) } else { theirs.push(us) }
+                if tool == ours { &mut mine } else { &mut theirs }.push(figure(tool)?);
             }
         }
-        let limit = matches!(other, Tool::Wrk | Tool::Ab).then_some(Limit::AtMost(1.0));
         compare(what, other.name(), &mine, &theirs, limit);
-        Ok(())
-    }
-
-    /// The highest of [`RATES`] at which nothing fails and the rate is kept.
-    fn highest_clean_rate(&self) -> anyhow::Result<()> {
-        let what = "highest clean connections/s";
-        let other = Tool::Httperf;
-        if !other.is_installed() {
-            say(&format!("| {what} | | {} is not installed | | | |", other.name()));
-            return Ok(());
-        }
-        let (mut mine, mut theirs) = (Vec::new(), Vec::new());
-        for round in 0..self.rounds {
-            let order =
-                if round % 2 == 0 { [Tool::IotollRate, other] } else { [other, Tool::IotollRate] };
-            for tool in order {
-                let rate = f64::from(self.clean_rate(tool)?);
-                if tool == other { theirs.push(rate) } else { mine.push(rate) }
-            }
-        }
-        compare(what, other.name(), &mine, &theirs, Some(Limit::AtLeast(3.0)));
         Ok(())
     }
 
@@ -255,19 +253,6 @@ fn spread(values: &[f64]) -> (f64, f64, f64) {
     sorted.sort_by(f64::total_cmp);
     let at = |index: usize| sorted.get(index).copied().unwrap_or(f64::NAN);
     (at(sorted.len() / 2), at(0), at(sorted.len().saturating_sub(1)))
-}
-
-fn build() -> anyhow::Result<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let built = Command::new(env!("CARGO"))
-        .args(["build", "--release", "--quiet", "--package", "iotoll"])
-        .current_dir(&root)
-        .status()
-        .context("cannot run cargo")?;
-    ensure!(built.success(), "iotoll was not built");
-    let target =
-        std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
-    Ok(target.join("release/iotoll"))
 }
 
 /// nginx with one worker on core 0, which goes when the value is dropped.

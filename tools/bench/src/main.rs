@@ -7,6 +7,7 @@
 mod advice;
 mod check;
 mod clients;
+mod ended;
 mod fio;
 mod harness;
 mod journal;
@@ -23,6 +24,7 @@ mod replay;
 mod spread;
 mod states;
 mod store;
+mod turns;
 mod verdicts;
 mod verify;
 

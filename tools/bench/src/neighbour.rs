@@ -17,10 +17,10 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail, ensure};
 use rand::Rng as _;
-use rand::seq::SliceRandom as _;
 use rustix::process::{Pid, Signal, kill_process};
 use stats::Histogram;
 
+use crate::turns::in_any_order;
 use xtask::process;
 
 /// The neighbour's block.
@@ -127,10 +127,8 @@ fn pooled<'a>(rounds: impl Iterator<Item = &'a Round>, index: usize) -> Histogra
 }
 
 fn one_round(args: &Args, beside: &[Option<&Stopped>; BESIDE.len()], log: &Path) -> Result<Round> {
-    let mut order = [0, 1, 2, 3];
-    order.shuffle(&mut rand::rng());
     let mut round = [(); BESIDE.len()].map(|()| Histogram::new());
-    for index in order {
+    for index in in_any_order(BESIDE.len()) {
         if let Some(run) = beside[index] {
             run.signal(Signal::CONT)?;
         }

@@ -19,11 +19,10 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, bail, ensure};
 use host::usage;
 use model::counters::Counters as _;
-use rand::rng;
-use rand::seq::SliceRandom as _;
 use trace::{Entry, TraceReader};
 
-use crate::spread::{ROUNDS_MIN, Spread};
+use crate::spread::{Spread, enough};
+use crate::turns::in_any_order;
 use xtask::process::{self, find_program};
 
 /// A line of a log.
@@ -34,7 +33,7 @@ const CHEAP: [(&str, f64); 2] = [("ebpf", 450.0), ("preload", 150.0)];
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// How often each is timed
-    #[arg(long, value_name = "N", default_value_t = 15)]
+    #[arg(long, value_name = "N", default_value_t = 15, value_parser = enough)]
     rounds: usize,
     /// How long calls come as fast as they can, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 5)]
@@ -97,7 +96,6 @@ struct Way {
 }
 
 pub(crate) fn run(args: &Args) -> Result<()> {
-    ensure!(args.rounds >= ROUNDS_MIN, "at least {ROUNDS_MIN} rounds, for an interval");
     let iotoll = process::build_release_iotoll()?.display().to_string();
     let folder =
         tempfile::tempdir_in(process::root().join("target")).or_else(|_| tempfile::tempdir())?;
@@ -182,27 +180,24 @@ impl Drop for Neighbour {
     }
 }
 
-/// This program's own hidden commands.
-fn own(arguments: &[String]) -> Result<(String, Vec<String>)> {
-    let program = std::env::current_exe()?.display().to_string();
-    Ok((program, arguments.to_vec()))
+/// This program, which has hidden commands.
+fn own() -> Result<String> {
+    Ok(std::env::current_exe()?.display().to_string())
 }
 
 /// What an append costs more, each way; whether that is too much of one that is cheap.
 fn appends(iotoll: &str, ways: &[Way], folder: &Path, rounds: usize) -> Result<bool> {
     let mut times = vec![Vec::new(); ways.len()];
-    let mut order: Vec<usize> = (0..ways.len()).collect();
     for _ in 0..rounds {
-        order.shuffle(&mut rng());
-        for way in &order {
+        for at in in_any_order(ways.len()) {
+            let way = &ways[at];
             let file = folder.join("log").display().to_string();
-            let mut arguments = vec!["record-loop".to_owned(), file, ways[*way].calls.to_string()];
-            arguments.extend(ways[*way].past_libc.then(|| "--past-libc".to_owned()));
-            let (program, arguments) = own(&arguments)?;
-            let neighbour = ways[*way].beside.then(|| Neighbour::new(iotoll)).transpose()?;
-            let said = process::output(&mut ways[*way].command(&program, &arguments))?;
+            let mut arguments = vec!["record-loop".to_owned(), file, way.calls.to_string()];
+            arguments.extend(way.past_libc.then(|| "--past-libc".to_owned()));
+            let neighbour = way.beside.then(|| Neighbour::new(iotoll)).transpose()?;
+            let said = process::output(&mut way.command(&own()?, &arguments))?;
             drop(neighbour);
-            times[*way].push(said.trim().parse::<f64>().context("the loop says its time")?);
+            times[at].push(said.trim().parse::<f64>().context("the loop says its time")?);
         }
     }
     println!("an append of {LINE_BYTES} bytes, in {rounds} rounds, median and 95% interval");
@@ -222,9 +217,8 @@ fn storm(iotoll: &str, mechanism: &str, folder: &Path, seconds: u64) -> Result<u
     const RATE: u64 = 1_000_000;
     let trace = folder.join("storm.trace");
     let arguments = ["record-storm".to_owned(), seconds.to_string(), RATE.to_string()];
-    let (program, arguments) = own(&arguments)?;
     let mut command = Command::new(iotoll);
-    command.args(["record", "--mechanism", mechanism, "-o"]).arg(&trace).arg("--").arg(program);
+    command.args(["record", "--mechanism", mechanism, "-o"]).arg(&trace).arg("--").arg(own()?);
     let said = process::output(command.args(arguments).stderr(Stdio::null()))?;
     let mut reader = TraceReader::new(File::open(&trace)?)?;
     let (mut kept, mut lost) = (0_u64, 0);

@@ -84,7 +84,8 @@ fn measure(args: &Args) -> Result<Vec<Run>> {
     runs.collect()
 }
 
-fn read(file: &Path) -> Result<Run> {
+/// A result that a file has.
+pub(crate) fn read(file: &Path) -> Result<Run> {
     let name = || file.display().to_string();
     let text = fs::read_to_string(file).with_context(name)?;
     Run::read(&text).with_context(name)

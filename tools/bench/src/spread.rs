@@ -1,7 +1,5 @@
 //! The middle of some rounds, and within what it lies.
 
-use std::fmt::Write as _;
-
 /// Of fewer rounds than this there is no such interval.
 pub(crate) const ROUNDS_MIN: usize = 6;
 /// What differs by no more than this is taken to be the same.
@@ -22,13 +20,12 @@ pub(crate) struct Spread {
 }
 
 impl Spread {
-    /// Of at least [`ROUNDS_MIN`] values.
+    /// Of at least [`ROUNDS_MIN`] values; that of fewer is without ends.
     pub(crate) fn of(values: impl IntoIterator<Item = f64>) -> Self {
-        let mut sorted: Vec<f64> = values.into_iter().collect();
-        sorted.sort_unstable_by(f64::total_cmp);
-        let outer = outside(sorted.len());
-        let (low, high) = (sorted[outer], sorted[sorted.len() - 1 - outer]);
-        Self { median: stats::median(&mut sorted), low, high }
+        let mut values: Vec<f64> = values.into_iter().collect();
+        let ends = stats::median_interval(&mut values, ERROR_RATE);
+        let (low, high) = ends.unwrap_or((f64::NEG_INFINITY, f64::INFINITY));
+        Self { median: stats::median(&mut values), low, high }
     }
 
     /// Whether it says that two are the same whose ratio this is.
@@ -54,27 +51,16 @@ impl Spread {
 
     /// As `1.002 (0.981 to 1.013)`, each as given.
     pub(crate) fn show(&self, one: impl Fn(f64) -> String) -> String {
-        let mut text = one(self.median);
-        // Writing to a string does not fail.
-        let _ = write!(text, " ({} to {})", one(self.low), one(self.high));
-        text
+        format!("{} ({} to {})", one(self.median), one(self.low), one(self.high))
     }
 }
 
-/// How many of so many draws may be left out at each end: all of these are on one side of
-/// the median, as coins that all fall alike, in at most half of the error rate.
-fn outside(draws: usize) -> usize {
-    let mut probability = 0.5_f64.powi(draws as i32);
-    let (mut sum, mut outer) = (probability, 0);
-    while outer < draws {
-        probability *= (draws - outer) as f64 / (outer + 1) as f64;
-        sum += probability;
-        if sum > ERROR_RATE / 2.0 {
-            break;
-        }
-        outer += 1;
+/// Reads a number of rounds of which an interval can be made.
+pub(crate) fn enough(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(rounds) if rounds >= ROUNDS_MIN => Ok(rounds),
+        _ => Err(format!("an interval takes {ROUNDS_MIN} rounds or more")),
     }
-    outer
 }
 
 #[cfg(test)]
@@ -84,6 +70,7 @@ mod tests {
     #[test]
     fn ranks_are_those_of_the_sign_test() {
         // Tables of the sign test, two-sided 5%: the largest count that still rejects.
+        let outside = |draws| Spread::of((0..draws).map(f64::from)).low as usize;
         assert_eq!([6, 8, 9, 10, 12, 15, 20, 25].map(outside), [0, 0, 1, 1, 2, 3, 5, 7]);
     }
 

@@ -11,10 +11,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context as _, Result, ensure};
-use model::run::Run;
 use rand::SeedableRng as _;
 use rand_chacha::ChaCha8Rng;
 
+use crate::repeat;
 use record::Record;
 use ways::{Claim, WAYS, Way};
 use xtask::process;
@@ -71,8 +71,7 @@ fn measured(place: &Path, seconds: u64) -> Result<(String, Record)> {
 
 /// The blocks of a result file's first comparison, and what was compared.
 fn read(file: &Path) -> Result<(String, Record)> {
-    let text = fs::read_to_string(file).with_context(|| format!("reading {}", file.display()))?;
-    let run = Run::read(&text).with_context(|| format!("reading {}", file.display()))?;
+    let run = repeat::read(file)?;
     let pair = *run.plan.pairs.first().context("nothing was compared")?;
     let record = Record::of(&run, pair);
     ensure!(

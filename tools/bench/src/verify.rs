@@ -2,7 +2,6 @@
 //! `--records`, that over so many of them no sound strategy breaks any while
 //! every control that must break is caught.
 
-use std::fs;
 use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -12,11 +11,11 @@ use analysis::analyse;
 use anyhow::{Context as _, Result, ensure};
 use model::analysis::{Analysis, ArmResult};
 use model::integrity::Integrity;
-use model::run::Run;
 use model::study::Sizes;
 use studies::records::{Expected, Format, Name, account};
 use units::{count, parse_size, percent};
 
+use crate::repeat;
 use xtask::process;
 
 /// Verification reads at least so much.
@@ -113,8 +112,7 @@ fn round(
         .arg(json.path())
         .arg(format!("there={}", place.display()))
         .output()?;
-    let run = Run::read(&fs::read_to_string(json.path())?).context("reading a run's result")?;
-    Ok(analyse(&run))
+    Ok(analyse(&repeat::read(json.path())?))
 }
 
 /// Whether a control's records are split, so that others' may come between. A buffer

@@ -5,7 +5,6 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
-use serde_json::Value;
 use xtask::process::{self, cargo};
 
 /// Who looks after the packages.
@@ -48,8 +47,7 @@ pub(crate) fn of_dependencies() -> Result<String> {
     let mut list = cargo(&["tree", "--package", "iotoll", "--target", "all", "--locked"]);
     list.args(["--edges", "normal", "--prefix", "none", "--format", "{p}"]);
     let tree = process::output(&mut list)?;
-    let about = process::output(&mut cargo(&["metadata", "--format-version", "1", "--locked"]))?;
-    let about: Value = serde_json::from_str(&about)?;
+    let about = process::json(&mut cargo(&["metadata", "--format-version", "1", "--locked"]))?;
     let packages = about["packages"].as_array().context("cargo metadata lists packages")?;
     let mut texts = BTreeMap::<String, Vec<String>>::new();
     for package in packages.iter().filter(|package| package["source"].is_string()) {

@@ -13,13 +13,12 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
-use rand::seq::SliceRandom as _;
 
 use self::listed::{Listed, Remedy};
 use self::tried::Tried;
 use crate::replay::{Folders, Program, original_ns};
-use crate::spread::{ROUNDS_MIN, Spread};
-use xtask::packages::is_installed;
+use crate::spread::{ROUNDS_MIN, Spread, enough};
+use crate::turns::in_any_order;
 use xtask::process;
 
 /// A saving matters from here on, as for `iotoll try`.
@@ -35,7 +34,7 @@ const HELD_MIN: f64 = 0.95;
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// Rounds at the least, in each of which a program runs on disk and in memory
-    #[arg(long, value_name = "N", default_value_t = 9)]
+    #[arg(long, value_name = "N", default_value_t = 9, value_parser = enough)]
     rounds: usize,
     /// What `iotoll try` may take for each program, and the rounds if they are many
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = units::parse_duration)]
@@ -68,15 +67,10 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     if let Some(kills) = args.kills {
         return kills::run(&iotoll, kills, args.seed, &args.disk);
     }
-    ensure!(args.rounds >= ROUNDS_MIN, "--rounds must be at least {ROUNDS_MIN}");
     let mut tally = Tally::default();
     line(["program", "at most", "try says", "RAM saves", "twin saves", "as it is", "right"]);
     for Listed { program, twin } in listed::all()? {
-        if !program.name.contains(&args.only) {
-            continue;
-        }
-        if let Some(missing) = program.needs.iter().find(|needed| !is_installed(needed)) {
-            println!("{:<35}skipped: there is no {missing}", program.name);
+        if !program.name.contains(&args.only) || !program.can_run() {
             continue;
         }
         // Each has folders of its own, removed before the next: none is slowed by another's.
@@ -139,9 +133,7 @@ impl Took {
         let [least, most] = [args.rounds, ROUNDS_MAX].map(|rounds| rounds.div_ceil(2));
         let is_more = |done| done < least || (done < most && began.elapsed() < args.budget / 2);
         while is_more(self.0[0].len() - before) {
-            let mut order = [0, 1, 2];
-            order.shuffle(&mut rand::rng());
-            for turn in order {
+            for turn in in_any_order(self.0.len()) {
                 let (program, place) = match (turn, twin) {
                     (0, _) => (program, &args.disk),
                     (1, _) => (program, &args.ram),

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
 use model::analysis::Verdict;
-use model::trial::{TriedCondition, TriedRow, TriedVariant, TryResult};
+use model::trial::{TriedAdvice, TriedCondition, TriedRow, TriedVariant, TryResult};
 
 use super::listed::Remedy;
 use crate::replay::Program;
@@ -27,8 +27,8 @@ pub(crate) struct Tried {
     pub(crate) verdict_is_faster: bool,
     /// What the command took as it is, in its private view.
     pub(crate) as_now_ns: Option<f64>,
-    /// Its advice, in a few words each.
-    pub(crate) advised: Vec<String>,
+    /// Whether there is advice, of any kind.
+    advises: bool,
     has_scratch: bool,
     syncs_are_slow: bool,
 }
@@ -40,7 +40,7 @@ impl Tried {
             Remedy::Scratch => self.has_scratch,
             Remedy::Sync => self.syncs_are_slow,
             Remedy::Write => self.bound >= BOUND_MIN,
-            Remedy::None => !self.advised.is_empty(),
+            Remedy::None => self.advises,
         }
     }
 }
@@ -68,22 +68,17 @@ pub(crate) fn tried(
     });
     let is_faster =
         |row: Option<&TriedRow>| row.is_some_and(|row| row.verdict == Some(Verdict::Faster));
-    let advised = result.advice.iter().map(|advice| match advice.condition {
-        TriedCondition::None => "scratch in RAM".to_owned(),
-        TriedCondition::NotAfterCrash => "synced scratch in RAM".to_owned(),
-        TriedCondition::CanBeMadeAgain => "files in RAM, if they can be made again".to_owned(),
-    });
-    let advised: Vec<String> = advised.collect();
+    let is_scratch = |advice: &TriedAdvice| advice.condition != TriedCondition::CanBeMadeAgain;
     Ok(Tried {
         bound: result.bound,
         bound_complete: result.bound_complete,
         verdict_is_faster: is_faster(in_ram),
-        has_scratch: advised.iter().any(|advice| advice.contains("scratch")),
+        advises: !result.advice.is_empty(),
+        has_scratch: result.advice.iter().any(is_scratch),
         syncs_are_slow: is_faster(row(TriedVariant::SyncsFree))
             || result.syncs.share >= SYNCS_MIN
             || result.syncs.at_least,
         as_now_ns: row(TriedVariant::AsNow).and_then(|row| row.time_ns),
         saves,
-        advised,
     })
 }

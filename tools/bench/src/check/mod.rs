@@ -19,7 +19,6 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
-use rand::seq::SliceRandom as _;
 use rand::{Rng as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 use serde_json::Value;
@@ -28,6 +27,7 @@ use xtask::process;
 
 use self::others::Other;
 use crate::states::slow_disk::{self, Delay};
+use crate::turns::in_any_order;
 
 /// How far the bounds of the 99th percentile may be apart on a place that is steady.
 const APART_MAX: f64 = 1.15 / 0.85;
@@ -107,10 +107,8 @@ fn beside(place: &Path, args: &Args, iotoll: &Path) -> Result<usize> {
     let mut found: Vec<(Other, Vec<f64>)> =
         Other::ALL.iter().map(|other| (*other, Vec::new())).collect();
     for _ in 0..args.rounds {
-        let mut turns: Vec<Option<usize>> = (0..found.len()).map(Some).chain([None]).collect();
-        turns.shuffle(&mut rand::rng());
-        for turn in turns {
-            match turn {
+        for turn in in_any_order(1 + found.len()) {
+            match turn.checked_sub(1) {
                 None => checks.push(check(iotoll, folder.path(), Some("etcd"), &args.budget)?),
                 Some(at) => {
                     let (other, times) = &mut found[at];

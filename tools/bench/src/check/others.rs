@@ -94,6 +94,7 @@ fn fio(folder: &Path, flags: &[&str]) -> Result<Option<Value>> {
     command.args(["--name=other", "--output-format=json", "--time_based"]);
     command.arg(format!("--runtime={SECONDS}")).args(flags).current_dir(folder);
     let output = command.output().context("running fio")?;
+    std::fs::remove_file(folder.join("other.0.0")).ok();
     Ok(output.status.success().then(|| serde_json::from_slice(&output.stdout)).transpose()?)
 }
 
@@ -101,7 +102,6 @@ fn synced(folder: &Path, file: &[&str], percentile: &str) -> Result<Option<f64>>
     let flags = [&["--rw=write", "--ioengine=sync", "--fdatasync=1"], file].concat();
     let report = fio(folder, &flags)?;
     let sync = report.map(|report| report["jobs"][0]["sync"]["lat_ns"]["percentile"].clone());
-    std::fs::remove_file(folder.join("other.0.0")).ok();
     Ok(sync.and_then(|percentiles| percentiles[percentile].as_f64()))
 }
 
@@ -110,6 +110,5 @@ fn reads(folder: &Path, at_a_time: u64) -> Result<Option<f64>> {
     let engine = if at_a_time == 1 { "--ioengine=psync" } else { "--ioengine=io_uring" };
     let flags = ["--rw=randread", "--bs=4k", "--direct=1", "--size=64m", engine, &depth];
     let report = fio(folder, &flags)?;
-    std::fs::remove_file(folder.join("other.0.0")).ok();
     Ok(report.and_then(|report| report["jobs"][0]["read"]["iops"].as_f64()).map(|iops| 1e9 / iops))
 }

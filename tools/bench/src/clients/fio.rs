@@ -1,9 +1,8 @@
 //! A turn of fio: a client that has several servers do a job each, at the same time.
 
-use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -12,6 +11,7 @@ use rand::RngCore as _;
 use serde_json::Value;
 
 use super::Kind;
+use crate::ended::Ended;
 use xtask::process;
 
 /// What each operation moves.
@@ -80,14 +80,12 @@ impl Fio {
         let access = if writes { "write" } else { "read" };
         let file = if one_file { "all".to_owned() } else { number.to_string() };
         let from = if one_file { number as u64 * FILE_MIB } else { 0 };
-        let mut job = format!(
+        format!(
             "[job]\nioengine={engine}\ndirect=1\nbs={BLOCK}\nrw={order}{access}\n\
              offset={from}m\nsize={FILE_MIB}m\ntime_based\nruntime={SECONDS}\nrandrepeat=0\n\
-             fallocate=none\nthread\n"
-        );
-        // Writing to a string does not fail.
-        let _ = writeln!(job, "filename={}", self.folder.join(format!("{file}.bin")).display());
-        job
+             fallocate=none\nthread\nfilename={}\n",
+            self.folder.join(format!("{file}.bin")).display()
+        )
     }
 }
 
@@ -104,8 +102,8 @@ fn report_in(text: &str) -> Result<Value> {
 
 /// A server of fio, ended when it is dropped.
 struct Server {
+    _process: Ended,
     folder: tempfile::TempDir,
-    process: Child,
 }
 
 impl Server {
@@ -114,8 +112,8 @@ impl Server {
         let mut fio = Command::new("fio");
         fio.arg(format!("--server=sock:{}", folder.path().join("socket").display()));
         fio.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        let process = fio.spawn().context("starting fio's server")?;
-        let server = Self { folder, process };
+        let process = Ended(fio.spawn().context("starting fio's server")?);
+        let server = Self { _process: process, folder };
         let began = Instant::now();
         while !server.socket().exists() {
             ensure!(began.elapsed() < LISTENING_MAX, "fio's server does not listen");
@@ -126,13 +124,6 @@ impl Server {
 
     fn socket(&self) -> PathBuf {
         self.folder.path().join("socket")
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
     }
 }
 

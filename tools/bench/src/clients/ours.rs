@@ -73,8 +73,7 @@ impl Ours {
     }
 
     fn result(&self, command: &mut Command) -> Result<Value> {
-        let text = process::output(command.current_dir(&self.folder))?;
-        serde_json::from_str(&text).context("reading our result")
+        process::json(command.current_dir(&self.folder))
     }
 }
 

@@ -13,7 +13,6 @@ use host::page_cache::evict;
 use rand::RngCore as _;
 use rand::seq::SliceRandom as _;
 use rustix::fs::fdatasync;
-use serde_json::Value;
 
 use super::kinds::{DEPTH, Kind};
 use xtask::process;
@@ -86,8 +85,7 @@ impl<'a> Stage<'a> {
         if kind.queued {
             iotoll.arg(set("depth", &DEPTH.to_string()));
         }
-        let text = process::output(&mut iotoll)?;
-        let result: Value = serde_json::from_str(&text).context("reading our result")?;
+        let result = process::json(&mut iotoll)?;
         let arm = &result["arms"][0];
         let broken = ["lost", "torn", "overwritten"].map(|what| &arm["integrity"][what]);
         ensure!(broken.iter().all(|broken| **broken == 0), "broken blocks: {}", arm["integrity"]);
@@ -228,8 +226,7 @@ impl<'a> Stage<'a> {
         let operations = (SLICES * slice).min(most);
         fio.arg("--name=job").arg(format!("--io_size={}", operations * BLOCK_BYTES));
         fio.arg(format!("--size={}", self.file_bytes));
-        let report: Value =
-            serde_json::from_str(&process::output(fio)?).context("reading fio's report")?;
+        let report = process::json(fio)?;
         let what = if kind.writes { "write" } else { "read" };
         let of = |key: &str| report["jobs"][0][what][key].as_u64().unwrap_or(0);
         ensure!(

@@ -118,9 +118,17 @@ impl<'a> Stage<'a> {
             Contender::Bare | Contender::BareAgain => bare(&folder, operations),
             Contender::BareThreads => beside_a_thread(|| bare(&folder, operations)),
             Contender::Iotoll => self.iotoll(operations),
-            Contender::Clock => self.timed(&folder, operations, &mut Nothing),
-            Contender::Ours => self.timed(&folder, operations, &mut Histogram::new()),
-            Contender::Hdr => self.timed(&folder, operations, &mut hdr_histogram()?),
+            Contender::Clock => self.timed(&folder, operations, |ticks| {
+                std::hint::black_box(ticks);
+            }),
+            Contender::Ours => {
+                let mut latencies = Histogram::new();
+                self.timed(&folder, operations, |ticks| latencies.record(ticks))
+            }
+            Contender::Hdr => {
+                let mut latencies = hdr_histogram()?;
+                self.timed(&folder, operations, |ticks| latencies.saturating_record(ticks))
+            }
             Contender::Fio => fio::run(folder.path(), operations, &[]),
             Contender::FioLean => fio::run(folder.path(), operations, &["--gtod_reduce=1"]),
         }?;
@@ -129,8 +137,8 @@ impl<'a> Stage<'a> {
         Ok(time_ns)
     }
 
-    /// The bare loop with every operation timed.
-    fn timed(&self, folder: &Folder, operations: u64, latencies: &mut impl Record) -> Result<f64> {
+    /// The bare loop with every operation timed; compiled anew for what becomes of a latency.
+    fn timed(&self, folder: &Folder, operations: u64, mut keep: impl FnMut(u64)) -> Result<f64> {
         let file = new_file(folder)?;
         let record = [b'x'; RECORD_BYTES];
         let mut written = 0;
@@ -139,7 +147,7 @@ impl<'a> Stage<'a> {
         for _ in 0..operations {
             written += rustix::io::write(&file, &record)?;
             let now = self.clock.ticks();
-            latencies.record(now.saturating_sub(last));
+            keep(now.saturating_sub(last));
             last = now;
         }
         let elapsed = began.elapsed();
@@ -191,35 +199,6 @@ fn end(file: impl AsFd, written: usize, operations: u64) -> Result<()> {
 fn new_file(folder: &Folder) -> Result<File> {
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::APPEND | OFlags::CLOEXEC;
     Ok(openat(folder.fd(), c"app.log", flags, Mode::RUSR | Mode::WUSR)?.into())
-}
-
-/// What becomes of a latency, for one loop to be compiled with each.
-trait Record {
-    fn record(&mut self, ticks: u64);
-}
-
-/// Forgets.
-struct Nothing;
-
-impl Record for Nothing {
-    #[inline]
-    fn record(&mut self, ticks: u64) {
-        std::hint::black_box(ticks);
-    }
-}
-
-impl Record for Histogram {
-    #[inline]
-    fn record(&mut self, ticks: u64) {
-        Self::record(self, ticks);
-    }
-}
-
-impl Record for hdrhistogram::Histogram<u64> {
-    #[inline]
-    fn record(&mut self, ticks: u64) {
-        self.saturating_record(ticks);
-    }
 }
 
 /// With the range and resolution of ours.

@@ -17,7 +17,7 @@ use xtask::process;
 /// the millisecond.
 pub(super) fn run(folder: &Path, operations: u64, more: &[&str]) -> Result<f64> {
     let file = folder.join("app.log");
-    let text = process::output(
+    let report = process::json(
         Command::new("fio")
             .args(["--name=append", "--ioengine=psync", "--rw=write", "--file_append=1"])
             .args(["--numjobs=1", "--direct=0", "--fallocate=none", "--scramble_buffers=0"])
@@ -29,7 +29,6 @@ pub(super) fn run(folder: &Path, operations: u64, more: &[&str]) -> Result<f64> 
             .current_dir(folder),
     )?;
     fdatasync(open(&file, OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?)?;
-    let report: serde_json::Value = serde_json::from_str(&text).context("reading fio's report")?;
     let written = &report["jobs"][0]["write"];
     let (done, runtime_ms) = (written["total_ios"].as_u64(), written["runtime"].as_f64());
     ensure!(done == Some(operations), "fio did {done:?} operations instead of {operations}");

@@ -7,7 +7,7 @@ use std::fs;
 use std::io::Write as _;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::time::Instant;
 
 use anyhow::{Context as _, Result, ensure};
@@ -20,6 +20,7 @@ use model::slice::Slice;
 use model::spent::DeviceTraffic;
 use places::WorkDir;
 use process::StopFlag;
+use xtask::process::output_alone;
 
 const PEAK_MAX_KIB: u64 = 64 << 10;
 
@@ -39,13 +40,9 @@ pub(crate) struct Args {
 /// Runs the child and prints what it found; whether the target is met.
 pub(super) fn parent(place: &Path, operations: u64) -> Result<bool> {
     println!("\npeak memory of log/held over {operations} operations");
-    let output = Command::new(std::env::current_exe()?)
-        .args(["held-memory", "--operations", &operations.to_string(), "--place"])
-        .arg(place)
-        .stderr(Stdio::inherit())
-        .output()?;
-    ensure!(output.status.success(), "the child ended with {}", output.status);
-    let peak_kib: u64 = String::from_utf8_lossy(&output.stdout).trim().parse()?;
+    let mut child = Command::new(std::env::current_exe()?);
+    child.args(["held-memory", "--operations", &operations.to_string(), "--place"]).arg(place);
+    let peak_kib: u64 = output_alone(&mut child)?.trim().parse()?;
     let met = peak_kib < PEAK_MAX_KIB;
     let word = if met { "met" } else { "MISSED" };
     println!(

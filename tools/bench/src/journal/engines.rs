@@ -2,12 +2,13 @@
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{ChildStdin, ChildStdout, Command, Stdio};
 
 use anyhow::{Context as _, Result, bail, ensure};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
+use crate::ended::Ended;
 use xtask::process;
 
 const MANIFEST: &str = "bench/engines/Cargo.toml";
@@ -47,7 +48,7 @@ impl Program {
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
         let asked = child.stdin.take().context("its standard input")?;
         let told = BufReader::new(child.stdout.take().context("its standard output")?);
-        Ok(Engine { name: engine.to_owned(), child, asked, told })
+        Ok(Engine { name: engine.to_owned(), child: Ended(child), asked, told })
     }
 }
 
@@ -76,7 +77,7 @@ pub(super) struct Work {
 /// An engine in a process of its own, which ends with this.
 pub(super) struct Engine {
     name: String,
-    child: Child,
+    child: Ended,
     asked: ChildStdin,
     told: BufReader<ChildStdout>,
 }
@@ -131,17 +132,9 @@ impl Engine {
         let mut told = String::new();
         self.told.read_line(&mut told).with_context(|| self.name.clone())?;
         if told.is_empty() {
-            bail!("{} ended with {} at `{line}`", self.name, self.child.wait()?);
+            bail!("{} ended with {} at `{line}`", self.name, self.child.0.wait()?);
         }
         asked.with_context(|| self.name.clone())?;
         serde_json::from_str(&told).with_context(|| format!("{}: {told}", self.name))
-    }
-}
-
-impl Drop for Engine {
-    fn drop(&mut self) {
-        // One that has ended already is no error, and nothing is left to be kept.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }

@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
-use rand::seq::SliceRandom as _;
 
 use super::engines::{Engine, Program, Recovery, Stretch, Work};
 use crate::spread::Spread;
+use crate::turns::in_any_order;
 
 /// An engine, and what it is called in tables.
 pub(super) struct Entry {
@@ -35,32 +35,16 @@ pub(super) struct Race<'a> {
 }
 
 impl Race<'_> {
-    /// Has all of them do the work, and compares what they have at the end.
+    /// Has all of them do the work, reads their journals back where those are ours, and compares
+    /// what they have at the end.
     pub(super) fn run<'e>(
         &self,
         work: &Work,
         entries: impl IntoIterator<Item = &'e Entry>,
-    ) -> Result<Vec<Done>> {
-        self.race(work, entries, |_| Ok(None))
-    }
-
-    /// The same of engines whose journals can be read back.
-    pub(super) fn run_and_recover<'e>(
-        &self,
-        work: &Work,
-        entries: impl IntoIterator<Item = &'e Entry>,
-    ) -> Result<Vec<Done>> {
-        self.race(work, entries, |engine| engine.recover().map(Some))
-    }
-
-    fn race<'e>(
-        &self,
-        work: &Work,
-        entries: impl IntoIterator<Item = &'e Entry>,
-        recover: impl Fn(&mut Engine) -> Result<Option<Recovery>>,
+        reads_back: bool,
     ) -> Result<Vec<Done>> {
         let finish = |(mut engine, done): (Engine, Done)| {
-            let recovery = recover(&mut engine)?;
+            let recovery = reads_back.then(|| engine.recover()).transpose()?;
             engine.check(work.items)?;
             Ok(Done { recovery, ..done })
         };
@@ -78,14 +62,12 @@ impl Race<'_> {
         };
         let mut running: Vec<(Engine, Done)> =
             entries.into_iter().map(start).collect::<Result<_>>()?;
-        let mut turns: Vec<usize> = (0..running.len()).collect();
         let blocks = self.blocks as u64;
         for block in 0..blocks {
             eprint!("\rblock {} of {blocks}, keys {}", block + 1, work.keys);
             let end = |block: u64| self.commits * block / blocks;
-            turns.shuffle(&mut rand::rng());
-            for turn in &turns {
-                let (engine, done) = &mut running[*turn];
+            for turn in in_any_order(running.len()) {
+                let (engine, done) = &mut running[turn];
                 let stretch = engine.commit(end(block + 1) - end(block));
                 done.stretches.push(stretch.with_context(|| done.title)?);
             }

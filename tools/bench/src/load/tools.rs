@@ -7,6 +7,7 @@ use std::{
     process::{Command, Stdio},
     time::Instant,
 };
+use xtask::process::find_program;
 
 /// Clients at a time in a closed loop.
 const CONCURRENCY: &str = "32";
@@ -39,8 +40,7 @@ impl Tool {
     }
 
     pub(super) fn is_installed(self) -> bool {
-        let found = Command::new("which").arg(self.name()).stdout(Stdio::null()).status();
-        found.is_ok_and(|status| status.success())
+        find_program(self.name()).is_some()
     }
 }
 

@@ -15,18 +15,19 @@ use std::io::{self, BufRead as _, Write as _};
 use std::os::fd::AsFd as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, UNIX_EPOCH};
+use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
 use fuser::{
-    BsdFileFlags, Errno, FileAttr, FileHandle, FileType, Filesystem, FopenFlags, Generation,
-    INodeNo, LockOwner, OpenFlags, ReplyAttr, ReplyData, ReplyEmpty, ReplyEntry, ReplyOpen,
-    ReplyWrite, Request, TimeOrNow, WriteFlags,
+    BsdFileFlags, Errno, FileAttr, FileHandle, Filesystem, FopenFlags, Generation, INodeNo,
+    LockOwner, OpenFlags, ReplyAttr, ReplyData, ReplyEmpty, ReplyEntry, ReplyOpen, ReplyWrite,
+    Request, TimeOrNow, WriteFlags,
 };
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 use serde::{Deserialize, Serialize};
 
 use super::tape::{Disk, Event, Image, Moment, Tape};
+use crate::states::slow_disk::ours_alone;
 
 /// The disk's name in the folder where it is mounted.
 pub(super) const NAME: &str = "disk";
@@ -189,24 +190,7 @@ struct Device {
 
 impl Device {
     fn attributes(&self, inode: INodeNo) -> FileAttr {
-        let is_file = inode == FILE;
-        FileAttr {
-            ino: inode,
-            size: if is_file { self.bytes } else { 0 },
-            blocks: if is_file { self.bytes / 512 } else { 0 },
-            atime: UNIX_EPOCH,
-            mtime: UNIX_EPOCH,
-            ctime: UNIX_EPOCH,
-            crtime: UNIX_EPOCH,
-            kind: if is_file { FileType::RegularFile } else { FileType::Directory },
-            perm: if is_file { 0o600 } else { 0o700 },
-            nlink: if is_file { 1 } else { 2 },
-            uid: 0,
-            gid: 0,
-            rdev: 0,
-            flags: 0,
-            blksize: 4096,
-        }
+        ours_alone(inode, (inode == FILE).then_some(self.bytes))
     }
 }
 

@@ -8,14 +8,12 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result};
-use rand::rng;
-use rand::seq::SliceRandom as _;
 
 use super::CHEAP;
 use crate::replay::folders::Folders;
 use crate::replay::programs::{Program, all};
 use crate::spread::{ALIKE, ROUNDS_MIN, Spread};
-use xtask::packages::is_installed;
+use crate::turns::in_any_order;
 use xtask::process;
 
 /// Programs take turns for so long, and then have no more rounds than an interval needs.
@@ -57,11 +55,7 @@ impl Found {
 pub(super) fn run(iotoll: &str, rounds: usize) -> Result<()> {
     let mut folders = Folders::default();
     let mut all_found = Vec::new();
-    for program in all()? {
-        if let Some(missing) = program.needs.iter().find(|need| !is_installed(need)) {
-            println!("{}: not timed, without {missing}", program.name);
-            continue;
-        }
+    for program in all()?.into_iter().filter(Program::can_run) {
         all_found.push(of_program(iotoll, &program, &mut folders, rounds)?);
     }
     for (at, (mechanism, _)) in CHEAP.iter().enumerate() {
@@ -80,11 +74,9 @@ fn of_program(
 ) -> Result<[Found; CHEAP.len()]> {
     let folder = folders.prepared(program, Path::new("/dev/shm"))?.to_owned();
     let (mut bare, mut recorded) = (Vec::new(), CHEAP.map(|_| Vec::new()));
-    let mut order: Vec<usize> = (0..=CHEAP.len()).collect();
     let began = Instant::now();
     while bare.len() < rounds && (bare.len() < ROUNDS_MIN || began.elapsed() < TIME_MAX) {
-        order.shuffle(&mut rng());
-        for way in &order {
+        for way in in_any_order(1 + CHEAP.len()) {
             match way.checked_sub(1) {
                 None => bare.push(bare_ns(program, &folder)?),
                 Some(at) => recorded[at].push(own_ns(iotoll, CHEAP[at].0, program, &folder)?),
@@ -122,9 +114,8 @@ fn own_ns(iotoll: &str, mechanism: &str, program: &Program, folder: &Path) -> Re
     command.args(["record", "--mechanism", mechanism, "-o"]).arg(trace.path());
     command.args(["--", "sh", "-c", &program.command]).current_dir(folder);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status()?;
-    let shown =
-        process::output(Command::new(iotoll).arg("show").arg(trace.path()).args(["--json", "-"]))?;
-    let bill: serde_json::Value = serde_json::from_str(&shown)?;
+    let mut show = Command::new(iotoll);
+    let bill = process::json(show.arg("show").arg(trace.path()).args(["--json", "-"]))?;
     let own = |end: &str| bill["own_wall_ns"][end].as_f64().context("the bill's own time");
     Ok((f64::midpoint(own("low")?, own("high")?), bill["too_coarse"] == true))
 }

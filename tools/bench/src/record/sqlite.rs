@@ -11,11 +11,10 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, anyhow, ensure};
-use rand::rng;
-use rand::seq::SliceRandom as _;
 
 use super::{CHEAP, Way, own};
 use crate::spread::Spread;
+use crate::turns::in_any_order;
 use xtask::process::{self, find_program};
 
 /// By how much it may become slower, by the clock.
@@ -40,9 +39,7 @@ pub(super) fn run(ways: &[Way], folder: &Path, rounds: usize) -> Result<bool> {
     let ways: Vec<&Way> = ways.iter().take(1).chain(recorded).collect();
     let mut took: Vec<Vec<Took>> = ways.iter().map(|_| Vec::new()).collect();
     for round in 0..rounds {
-        let mut order: Vec<usize> = (0..ways.len()).collect();
-        order.shuffle(&mut rng());
-        for way in order {
+        for way in in_any_order(ways.len()) {
             // A recorder measures first what it costs: what runs before is alike.
             if way == 0 {
                 process::output(&mut ways[1 + round % CHEAP.len()].command("true", &[]))?;
@@ -77,10 +74,10 @@ fn tell(way: &Way, recorded: &[Took], bare: &[Took]) -> bool {
 /// From the first transaction's beginning to the last one's end: the shell says when each is.
 fn transactions(way: &Way, database: &Path) -> Result<Took> {
     let script = script()?;
-    let words = ["record-used", "--", "sqlite3"].map(str::to_owned);
-    let (program, arguments) = own(&[&words[..], &[database.display().to_string()]].concat())?;
-    let mut child =
-        way.command(&program, &arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+    let database = database.display().to_string();
+    let arguments = ["record-used", "--", "sqlite3", &database].map(str::to_owned);
+    let mut command = way.command(&own()?, &arguments);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
     let mut stdin = child.stdin.take().context("its input is a pipe")?;
     let writer = std::thread::spawn(move || stdin.write_all(script.as_bytes()));
     let stdout = BufReader::new(child.stdout.take().context("its output is a pipe")?);

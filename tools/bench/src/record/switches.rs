@@ -8,12 +8,11 @@ use std::time::Instant;
 
 use anyhow::{Context as _, Result, anyhow, ensure};
 use host::usage;
-use rand::rng;
-use rand::seq::SliceRandom as _;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity, sched_yield};
 
 use super::Neighbour;
 use crate::spread::Spread;
+use crate::turns::in_any_order;
 
 /// How often each thread yields.
 const YIELDS: u32 = 100_000;
@@ -26,13 +25,11 @@ const WAYS: [(u32, bool); 4] = [(1, false), (1, true), (2, false), (2, true)];
 /// Prints what a call and a switch of another program take longer.
 pub(super) fn run(iotoll: &str, rounds: usize) -> Result<()> {
     let mut times = [const { Vec::new() }; WAYS.len()];
-    let mut order: Vec<usize> = (0..WAYS.len()).collect();
     for _ in 0..rounds {
-        order.shuffle(&mut rng());
-        for way in &order {
-            let (threads, beside) = WAYS[*way];
+        for way in in_any_order(WAYS.len()) {
+            let (threads, beside) = WAYS[way];
             let neighbour = beside.then(|| Neighbour::new(iotoll)).transpose()?;
-            times[*way].push(yield_ns(threads)?);
+            times[way].push(yield_ns(threads)?);
             drop(neighbour);
         }
     }

@@ -24,14 +24,13 @@ use engine::slice_timer::SliceTimer;
 use engine::study::{SliceFolders, Workload};
 use host::clock::Clock;
 use model::figure::ESTIMATED_AWAY;
-use rand::seq::SliceRandom as _;
 use tempfile::TempDir;
 use trace::{TraceReader, bill_of};
 
 pub(crate) use self::folders::Folders;
 pub(crate) use self::programs::{Program, all as programs};
-use crate::spread::{ROUNDS_MIN, Spread};
-use xtask::packages::is_installed;
+use crate::spread::{Spread, enough};
+use crate::turns::in_any_order;
 use xtask::process;
 
 /// Calls that take so long leave little to what replaying itself takes …
@@ -44,7 +43,7 @@ const CACHE_BYTES_MAX: usize = 256 << 20;
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// Rounds, in each of which a program runs and is replayed, on disk and in memory
-    #[arg(long, value_name = "N", default_value_t = 15)]
+    #[arg(long, value_name = "N", default_value_t = 15, value_parser = enough)]
     rounds: usize,
     /// A folder on the disk
     #[arg(long, value_name = "DIR", default_value = ".")]
@@ -72,16 +71,12 @@ enum Turn {
 const TURNS: [Turn; 4] = [Turn::OnDisk, Turn::InRam, Turn::ReplayOnDisk, Turn::ReplayInRam];
 
 pub(crate) fn run(args: &Args) -> Result<()> {
-    ensure!(args.rounds >= ROUNDS_MIN, "--rounds must be at least {ROUNDS_MIN}");
     let iotoll = process::build_release_iotoll()?;
     let mut folders = Folders::default();
     let (mut missed, mut rows) = (Vec::new(), Vec::new());
     let programs = programs()?;
-    for program in programs.iter().filter(|program| program.name.contains(&args.only)) {
-        if let Some(missing) = program.needs.iter().find(|needed| !is_installed(needed)) {
-            println!("{}: skipped, for there is no {missing}", program.name);
-            continue;
-        }
+    let chosen = programs.iter().filter(|program| program.name.contains(&args.only));
+    for program in chosen.filter(|program| program.can_run()) {
         match measure(args, &iotoll, program, &mut folders) {
             Ok(measured) => {
                 missed.extend(measured.missed);
@@ -170,9 +165,7 @@ fn measure(
         let (_kept, mut workload, bound) =
             recorded(iotoll, program, folders.prepared(program, &args.disk)?)?;
         replayed.bound.push(bound);
-        let mut order = TURNS;
-        order.shuffle(&mut rand::rng());
-        for turn in order {
+        for turn in in_any_order(TURNS.len()).into_iter().map(|turn| TURNS[turn]) {
             let place = match turn {
                 Turn::OnDisk | Turn::ReplayOnDisk => &args.disk,
                 Turn::InRam | Turn::ReplayInRam => &args.ram,

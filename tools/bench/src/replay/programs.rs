@@ -3,6 +3,7 @@
 
 use anyhow::{Context as _, Result};
 use serde::Deserialize;
+use xtask::packages::is_installed;
 
 /// A program in a folder of its own.
 #[derive(Deserialize)]
@@ -14,6 +15,14 @@ pub(crate) struct Program {
     pub(crate) prepare: String,
     /// What is recorded and timed, in the working folder.
     pub(crate) command: String,
+}
+
+impl Program {
+    /// Whether all that it needs is installed; says so where it is not.
+    pub(crate) fn can_run(&self) -> bool {
+        let missing = self.needs.iter().find(|needed| !is_installed(needed));
+        missing.inspect(|name| println!("{}: skipped, for there is no {name}", self.name)).is_none()
+    }
 }
 
 /// The programs of others, as the file has them.

@@ -6,13 +6,14 @@
 use std::fs;
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
 
 use super::{Args, Folders, LONG_NS, OFF_MAX, Replayed, Turn, bound, middle, replay_ns, workload};
+use crate::ended::Ended;
 use crate::spread::Spread;
 use xtask::packages::is_installed;
 use xtask::process;
@@ -24,16 +25,6 @@ const SECONDS: u32 = 4;
 /// The load begins before and ends after.
 const AROUND: u32 = 2;
 const PATIENCE: Duration = Duration::from_secs(60);
-
-/// A server that ends with this.
-struct Server(Child);
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
 
 /// Measures it; what it misses of its targets.
 pub(super) fn measure(args: &Args, iotoll: &Path, folders: &mut Folders) -> Result<Vec<String>> {
@@ -71,7 +62,7 @@ fn record(iotoll: &Path, folder: &Path, trace: &Path) -> Result<()> {
     let quiet = |command: &mut Command| {
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn()
     };
-    let server = Server(quiet(&mut command)?);
+    let server = Ended(quiet(&mut command)?);
     let began = Instant::now();
     while TcpStream::connect(&address).is_err() {
         ensure!(began.elapsed() < PATIENCE, "the server does not listen");

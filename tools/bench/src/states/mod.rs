@@ -14,8 +14,8 @@ use std::time::Duration;
 use analysis::analyse;
 use anyhow::{Context as _, Result, ensure};
 use model::analysis::{Comparison, Verdict};
-use model::run::Run;
 
+use crate::repeat;
 use xtask::process;
 
 /// How long a sync takes.
@@ -82,9 +82,7 @@ fn one(iotoll: &Path, budget: &str, slower: f64) -> Result<Comparison> {
     compare.args(["--study", "log", "--strategy", "held", "--set", "log.sync=each"]);
     compare.args(["--budget", budget, "--no-save", "--json"]).arg(&result).stdout(Stdio::null());
     process::succeed(&mut compare)?;
-    let text = std::fs::read_to_string(&result)?;
-    let run = Run::read(&text).with_context(|| result.display().to_string())?;
-    analyse(&run).comparisons.into_iter().next().context("nothing was compared")
+    analyse(&repeat::read(&result)?).comparisons.into_iter().next().context("nothing was compared")
 }
 
 /// Whether its interval holds that ratio; one without a bound does.

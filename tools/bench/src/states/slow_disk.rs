@@ -144,11 +144,16 @@ fn file(nodes: &mut Nodes, inode: INodeNo) -> Result<&mut Vec<u8>, Errno> {
 }
 
 fn attributes(nodes: &Nodes, inode: INodeNo) -> Result<FileAttr, Errno> {
-    let (kind, perm, size) = match nodes.get(&inode).ok_or(Errno::ENOENT)? {
-        Node::File(bytes) => (FileType::RegularFile, 0o600, bytes.len() as u64),
-        Node::Folder(_) => (FileType::Directory, 0o700, 0),
-    };
-    Ok(FileAttr {
+    match nodes.get(&inode).ok_or(Errno::ENOENT)? {
+        Node::File(bytes) => Ok(ours_alone(inode, Some(bytes.len() as u64))),
+        Node::Folder(_) => Ok(ours_alone(inode, None)),
+    }
+}
+
+/// A file of so many bytes, or a folder, that is this user's alone.
+pub(crate) fn ours_alone(inode: INodeNo, file_bytes: Option<u64>) -> FileAttr {
+    let size = file_bytes.unwrap_or_default();
+    FileAttr {
         ino: inode,
         size,
         blocks: size.div_ceil(512),
@@ -156,15 +161,15 @@ fn attributes(nodes: &Nodes, inode: INodeNo) -> Result<FileAttr, Errno> {
         mtime: UNIX_EPOCH,
         ctime: UNIX_EPOCH,
         crtime: UNIX_EPOCH,
-        kind,
-        perm,
+        kind: if file_bytes.is_some() { FileType::RegularFile } else { FileType::Directory },
+        perm: if file_bytes.is_some() { 0o600 } else { 0o700 },
         nlink: 1,
         uid: rustix::process::geteuid().as_raw(),
         gid: rustix::process::getegid().as_raw(),
         rdev: 0,
         flags: 0,
         blksize: BLOCK_BYTES,
-    })
+    }
 }
 
 fn entry(found: Result<FileAttr, Errno>, reply: ReplyEntry) {

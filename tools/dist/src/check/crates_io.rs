@@ -12,7 +12,7 @@ pub(super) fn check(release: &Release) -> Result<Outcome> {
     publish.arg("--target-dir").arg(release.out.join("publish"));
     process::succeed(&mut publish)?;
     let mut list = cargo(&["metadata", "--format-version", "1", "--no-deps"]);
-    let about: serde_json::Value = serde_json::from_str(&process::output(&mut list)?)?;
+    let about = process::json(&mut list)?;
     let packages = about["packages"].as_array().map_or(&[][..], Vec::as_slice);
     let published = packages.iter().filter(|package| package["publish"].is_null()).count();
     Ok(Outcome::Passed(format!("{published} crates would be published")))
