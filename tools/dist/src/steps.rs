@@ -79,3 +79,33 @@ fn made(path: &std::path::Path) -> String {
     let bytes = std::fs::metadata(path).map_or(0, |file| file.len());
     format!("{name}, {:.2} MB", bytes as f64 / 1e6)
 }
+
+#[cfg(test)]
+mod tests {
+    use anyhow::ensure;
+
+    use super::*;
+
+    #[test]
+    fn a_step_that_lacks_something_is_skipped_and_one_that_fails_is_not() {
+        let mut steps = Steps::default();
+        let lacks = || -> Result<Outcome> {
+            ensure!(std::path::Path::new("/no/such").exists(), skip("there is no such"));
+            Ok(Outcome::Passed(String::new()))
+        };
+        steps.run("made", lacks).expect("it is skipped");
+        steps.check("checked", lacks);
+        let skipped = |(_, outcome, _): &(_, Outcome, _)| match outcome {
+            Outcome::Skipped(why) => why == "there is no such",
+            _ => false,
+        };
+        assert!(steps.0.len() == 2 && steps.0.iter().all(skipped));
+        assert!(steps.run("made", fails).is_err());
+        steps.check("checked", fails);
+        assert_eq!(steps.failed(), ["checked"]);
+    }
+
+    fn fails() -> Result<Outcome> {
+        Err(anyhow::anyhow!("it fails"))
+    }
+}
