@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, bail, ensure};
 use serde_json::Value;
 
 use crate::timeout;
@@ -43,9 +43,7 @@ pub fn giving_way(command: &Command) -> Command {
 pub fn succeed(command: &mut Command) -> Result<()> {
     let words = words(command);
     let status = command.status().with_context(|| format!("running `{words}`"))?;
-    if !status.success() {
-        bail!("`{words}` ended with {status}");
-    }
+    ensure!(status.success(), "`{words}` ended with {status}");
     Ok(())
 }
 

@@ -10,7 +10,7 @@ mod words;
 
 use std::fs;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, ensure};
 use xtask::files::{files_below, has_extension};
 use xtask::process;
 
@@ -53,9 +53,7 @@ pub(crate) fn check_pages(paths: &[String]) -> Result<()> {
         let ease = ease::reading_ease(&page);
         println!("{path}: {} words, reading ease {ease:.0}", page.words);
     }
-    if !findings.is_empty() {
-        bail!("untidy:\n{}", findings.join("\n"));
-    }
+    ensure!(findings.is_empty(), "untidy:\n{}", findings.join("\n"));
     Ok(())
 }
 

@@ -13,7 +13,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, ensure};
 
 use self::links::{Link, resolved};
 use self::page::{Groups, Page};
@@ -120,12 +120,11 @@ impl Site {
         groups.push((DECISIONS_TITLE.to_owned(), decisions));
         let mut site = Self { pages, groups, files: BTreeSet::new() };
         let faults = [site.unlisted(root)?, site.follow_links(root)].concat();
-        if !faults.is_empty() {
-            bail!(
-                "the documentation has links that lead nowhere, or pages that none leads to:\n{}",
-                faults.join("\n")
-            );
-        }
+        ensure!(
+            faults.is_empty(),
+            "the documentation has links that lead nowhere, or pages that none leads to:\n{}",
+            faults.join("\n")
+        );
         Ok(site)
     }
 

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, bail, ensure};
 
 use xtask::pool::{self, Done, Job};
 use xtask::{libtest_output, packages, process, site, timeout};
@@ -92,9 +92,7 @@ pub(crate) fn run() -> Result<()> {
     }
     let failed = steps.0.iter().filter(|outcome| outcome.result.is_err()).count();
     let seconds = began.elapsed().as_secs();
-    if failed > 0 {
-        bail!("{failed} of {} steps failed, after {seconds} s", steps.0.len());
-    }
+    ensure!(failed == 0, "{failed} of {} steps failed, after {seconds} s", steps.0.len());
     let before =
         limits::test_seconds()?.map_or_else(String::new, |s| format!(" ({s} s when last kept)"));
     println!("all steps passed, after {seconds} s{before}");
@@ -165,9 +163,7 @@ impl Count {
         let unlisted = unlisted.map(|line| format!("skipped: {line}"));
         let flaky = self.flaky().into_iter().map(|test| format!("flaky: {test}"));
         let faults: Vec<String> = unlisted.chain(flaky).collect();
-        if !faults.is_empty() {
-            bail!("not in CI:\n{}", faults.join("\n"));
-        }
+        ensure!(faults.is_empty(), "not in CI:\n{}", faults.join("\n"));
         Ok(())
     }
 
@@ -194,9 +190,12 @@ fn formatting(count: &Count) -> Result<()> {
 
 /// The build has linted; what it found does not keep the tests from running.
 fn lints(warnings: &[String]) -> Result<()> {
-    if !warnings.is_empty() {
-        bail!("{} warnings, which are errors here:\n{}", warnings.len(), warnings.concat());
-    }
+    ensure!(
+        warnings.is_empty(),
+        "{} warnings, which are errors here:\n{}",
+        warnings.len(),
+        warnings.concat()
+    );
     Ok(())
 }
 
@@ -256,9 +255,7 @@ fn at_once(many: usize, jobs: Vec<Job<'_, ()>>) -> Result<()> {
     let done = pool::run(jobs, many, tell).into_iter();
     let failed: Vec<String> =
         done.filter(|done| done.result.is_err()).map(|done| done.name).collect();
-    if !failed.is_empty() {
-        bail!("failed: {}", failed.join(", "));
-    }
+    ensure!(failed.is_empty(), "failed: {}", failed.join(", "));
     Ok(())
 }
 

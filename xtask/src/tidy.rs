@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, ensure};
 
 use xtask::process;
 
@@ -37,9 +37,7 @@ pub(crate) fn check() -> Result<()> {
     let found = [("circles", circles.len() as u64), ("function_lines", longest.0)];
     findings.extend(limits::exceeded(found.map(|(name, n)| (name.to_owned(), n)).into())?);
     findings.extend(circles.into_iter().map(|circle| format!("a circle: {circle}")));
-    if !findings.is_empty() {
-        bail!("untidy:\n{}", findings.join("\n"));
-    }
+    ensure!(findings.is_empty(), "untidy:\n{}", findings.join("\n"));
     Ok(())
 }
 

@@ -19,7 +19,7 @@ mod kinds;
 
 use std::path::PathBuf;
 
-use anyhow::{Context as _, Result, bail, ensure};
+use anyhow::{Context as _, Result, ensure};
 use rand::seq::SliceRandom as _;
 use units::{count, parse_size};
 
@@ -235,9 +235,7 @@ fn tell(rows: &[Row]) -> Result<()> {
             verdict.word()
         );
     }
-    if missed > 0 {
-        bail!("{missed} kinds of I/O are not the same by both");
-    }
+    ensure!(missed == 0, "{missed} kinds of I/O are not the same by both");
     Ok(())
 }
 

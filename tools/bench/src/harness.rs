@@ -19,7 +19,7 @@ mod spread;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, ensure};
 use engine::slice_timer::SliceTimer;
 use host::clock;
 use places::WorkDir;
@@ -96,9 +96,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     if args.memory_operations > 0 {
         met &= memory::parent(&args.place, args.memory_operations)?;
     }
-    if !met {
-        bail!("a target was missed");
-    }
+    ensure!(met, "a target was missed");
     Ok(())
 }
 

@@ -21,7 +21,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Instant;
 
-use anyhow::{Context as _, Result, bail, ensure};
+use anyhow::{Context as _, Result, ensure};
 
 use grounds::Ground;
 pub(crate) use lane::Args as LaneArgs;
@@ -160,8 +160,6 @@ fn judge(outcomes: &[Outcome]) -> Result<()> {
          ended: the longest that a process of a killed run lived on"
     );
     let wrong = outcomes.iter().filter(|outcome| !outcome.wrong.is_empty()).count();
-    if wrong > 0 {
-        bail!("{wrong} of {} kills left something, or lost it", outcomes.len());
-    }
+    ensure!(wrong == 0, "{wrong} of {} kills left something, or lost it", outcomes.len());
     Ok(())
 }

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, Result, bail, ensure};
+use anyhow::{Context as _, Result, ensure};
 use host::usage;
 use model::counters::Counters as _;
 use trace::{Entry, TraceReader};
@@ -120,9 +120,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     if is_asked(Part::Own) {
         own_time::run(&iotoll, args.rounds)?;
     }
-    if has_missed {
-        bail!("a target was missed");
-    }
+    ensure!(!has_missed, "a target was missed");
     Ok(())
 }
 

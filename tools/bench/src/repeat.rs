@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use analysis::analyse;
-use anyhow::{Context as _, Result, bail, ensure};
+use anyhow::{Context as _, Result, ensure};
 use model::analysis::Comparison;
 use model::run::Run;
 use units::percent;
@@ -61,9 +61,8 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     println!("\nall comparisons, by the intervals of a run alone");
     report(&this_run);
     println!("\nall comparisons, by the intervals for another run");
-    if !report(&Agreement::of(&all, Which::AnotherRun)) {
-        bail!("a target was missed");
-    }
+    let is_met = report(&Agreement::of(&all, Which::AnotherRun));
+    ensure!(is_met, "a target was missed");
     Ok(())
 }
 

@@ -47,9 +47,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     println!("history of all  {:>6.1} ms, at most {} ms", ms(listed), HISTORY_MAX.as_millis());
     println!("show            {:>6.1} ms, at most {} ms", ms(shown), SHOW_MAX.as_millis());
     println!("show --full     {:>6.1} ms", ms(full));
-    if listed > HISTORY_MAX || shown > SHOW_MAX {
-        bail!("a target was missed");
-    }
+    ensure!(listed <= HISTORY_MAX && shown <= SHOW_MAX, "a target was missed");
     Ok(())
 }
 

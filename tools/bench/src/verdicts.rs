@@ -118,12 +118,8 @@ fn table(title: &str, record: &Record) -> String {
 }
 
 fn heading(planted: f64) -> String {
-    let percent = 100.0 * planted;
-    if planted > THRESHOLD {
-        format!("+{percent:.0}%: missed")
-    } else {
-        format!("+{percent:.0}%: false")
-    }
+    let wrong = if planted > THRESHOLD { "missed" } else { "false" };
+    format!("+{:.0}%: {wrong}", 100.0 * planted)
 }
 
 /// The share of runs in which the way is wrong about this difference, and the

@@ -61,12 +61,11 @@ fn check(iotoll: &Path) -> Result<()> {
         stale.extend(difference(&found, &text).map(|hint| format!("{path}, {hint}")));
     }
     stale.extend(example::misquoted()?);
-    if !stale.is_empty() {
-        anyhow::bail!(
-            "out of date; `cargo xtask generate` writes anew, and `git diff` shows what changes:\n{}",
-            stale.join("\n")
-        );
-    }
+    anyhow::ensure!(
+        stale.is_empty(),
+        "out of date; `cargo xtask generate` writes anew, and `git diff` shows what changes:\n{}",
+        stale.join("\n")
+    );
     Ok(())
 }
 

@@ -53,13 +53,11 @@ impl Program {
 }
 
 fn built(more: &[&str]) -> Result<PathBuf> {
-    let target = std::env::var_os("CARGO_TARGET_DIR");
-    let target = target.map_or_else(|| process::root().join("target"), PathBuf::from).join(TARGET);
     let format = "--message-format=json-render-diagnostics";
     let arguments =
         ["build", "--quiet", "--release", "--locked", "--manifest-path", MANIFEST, format];
     let mut build = process::cargo(&arguments);
-    build.args(more).arg("--target-dir").arg(target);
+    build.args(more).arg("--target-dir").arg(process::target_folder().join(TARGET));
     process::executable(&process::output_alone(&mut build)?)
 }
 

@@ -1,6 +1,6 @@
 //! What came of it: tables, and what the figures should be.
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, ensure};
 use units::{count, rough_size, three_digits, time};
 
 use super::race::Done;
@@ -145,9 +145,7 @@ pub(super) fn expectations(engines: &[Done], journals: &[Done], sequential: &[Do
         missed += usize::from(outcome == Outcome::DoesNot);
         println!("{:<14} {what}", outcome.word());
     }
-    if missed > 0 {
-        bail!("{missed} figures are not as they should be");
-    }
+    ensure!(missed == 0, "{missed} figures are not as they should be");
     Ok(())
 }
 

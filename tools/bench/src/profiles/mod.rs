@@ -12,7 +12,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use anyhow::{Context as _, Result, bail, ensure};
+use anyhow::{Context as _, Result, ensure};
 use xtask::process;
 
 use self::commits::{Commits, Counts};
@@ -83,9 +83,7 @@ fn record(recipe: &Recipe, iotoll: &Path) -> Result<Commits> {
     let mut command = Command::new(iotoll);
     command.args(["record", "-o"]).arg(&trace).args(["--", "sh"]).arg(&script);
     let output = command.stdin(Stdio::null()).output().context("recording")?;
-    if !trace.exists() {
-        bail!("{}: {}", recipe.name, String::from_utf8_lossy(&output.stderr));
-    }
+    ensure!(trace.exists(), "{}: {}", recipe.name, String::from_utf8_lossy(&output.stderr));
     let commits = Commits::read(&trace, recipe)?;
     ensure!(
         commits.commits.len() >= recipe.least,
