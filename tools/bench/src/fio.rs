@@ -111,47 +111,6 @@ struct Turns {
     bare_loop: Option<Turn>,
 }
 
-/// How two rates compare.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Verdict {
-    Same,
-    InInterval,
-    SameAsLoop,
-    SameWithoutOwnCost,
-    Unclear,
-    Differs,
-}
-
-impl Verdict {
-    fn word(self) -> &'static str {
-        match self {
-            Self::Same => "same",
-            Self::InInterval => "in fio's interval",
-            Self::SameAsLoop => "same as a bare loop",
-            Self::SameWithoutOwnCost => "same but for fio's own cost",
-            Self::Unclear => "UNCLEAR, for the rounds differ too much",
-            Self::Differs => "DIFFERS",
-        }
-    }
-
-    fn of(rates: &Rates) -> Self {
-        let Rates { ours, fio, ratio, net, to_loop } = rates;
-        if ratio.is_same() {
-            Self::Same
-        } else if ratio.holds(1.0) && fio.holds(ours.median) {
-            Self::InInterval
-        } else if ratio.low > 1.0 && to_loop.as_ref().is_some_and(Spread::is_same) {
-            Self::SameAsLoop
-        } else if ratio.low > 1.0 && net.as_ref().is_some_and(Spread::is_same) {
-            Self::SameWithoutOwnCost
-        } else if ratio.is_wide() {
-            Self::Unclear
-        } else {
-            Self::Differs
-        }
-    }
-}
-
 impl Row {
     fn of(kind: Kind) -> Self {
         Self { kind, turns: Vec::new() }
@@ -201,6 +160,26 @@ struct Rates {
     to_loop: Option<Spread>,
 }
 
+impl Rates {
+    /// How the two compare, and whether they are the same.
+    fn verdict(&self) -> (&'static str, bool) {
+        let Self { ours, fio, ratio, net, to_loop } = self;
+        if ratio.is_same() {
+            ("same", true)
+        } else if ratio.holds(1.0) && fio.holds(ours.median) {
+            ("in fio's interval", true)
+        } else if ratio.low > 1.0 && to_loop.as_ref().is_some_and(Spread::is_same) {
+            ("same as a bare loop", true)
+        } else if ratio.low > 1.0 && net.as_ref().is_some_and(Spread::is_same) {
+            ("same but for fio's own cost", true)
+        } else if ratio.is_wide() {
+            ("UNCLEAR, for the rounds differ too much", false)
+        } else {
+            ("DIFFERS", false)
+        }
+    }
+}
+
 /// Prints what came of it; an error where any kind is not the same.
 fn tell(rows: &[Row]) -> Result<()> {
     let mut rows: Vec<&Row> = rows.iter().collect();
@@ -221,18 +200,17 @@ fn tell(rows: &[Row]) -> Result<()> {
     let mut missed = 0;
     for row in rows {
         let rates = row.rates();
-        let verdict = Verdict::of(&rates);
+        let (word, is_same) = rates.verdict();
         let own = row.fio_own_ns().map_or_else(String::new, |ns| format!("{ns:.0}"));
-        missed += usize::from(matches!(verdict, Verdict::Unclear | Verdict::Differs));
+        missed += usize::from(!is_same);
         println!(
-            "{:<42} {:>31} {:>31} {:>22} {own:>7} {:>22} {:>22}  {}",
+            "{:<42} {:>31} {:>31} {:>22} {own:>7} {:>22} {:>22}  {word}",
             row.kind.name(),
             iops(&rates.ours),
             iops(&rates.fio),
             rates.ratio.show(as_ratio),
             if_any(rates.net),
-            if_any(rates.to_loop),
-            verdict.word()
+            if_any(rates.to_loop)
         );
     }
     ensure!(missed == 0, "{missed} kinds of I/O are not the same by both");
@@ -248,29 +226,29 @@ mod tests {
     }
 
     /// With rates of fio between 90 and 110.
-    fn verdict(ratio: Spread, net: Option<Spread>, to_loop: Option<Spread>) -> Verdict {
+    fn verdict(ratio: Spread, net: Option<Spread>, to_loop: Option<Spread>) -> &'static str {
         let ours = spread(100.0 * ratio.median, 0.0, 0.0);
-        Verdict::of(&Rates { ours, fio: spread(100.0, 90.0, 110.0), ratio, net, to_loop })
+        Rates { ours, fio: spread(100.0, 90.0, 110.0), ratio, net, to_loop }.verdict().0
     }
 
     #[test]
     fn rates_are_the_same_where_the_interval_is_narrow_and_holds_1_or_near_it() {
         let verdict = |ratio| verdict(ratio, None, None);
-        assert_eq!(verdict(spread(1.03, 1.01, 1.04)), Verdict::Same);
-        assert_eq!(verdict(spread(0.95, 0.89, 1.01)), Verdict::Same);
-        assert_eq!(verdict(spread(1.08, 0.7, 1.5)), Verdict::InInterval);
-        assert_eq!(verdict(spread(1.15, 0.7, 1.5)), Verdict::Unclear);
-        assert_eq!(verdict(spread(0.92, 0.9, 0.94)), Verdict::Differs);
-        assert_eq!(verdict(spread(1.2, 1.18, 1.22)), Verdict::Differs);
+        assert_eq!(verdict(spread(1.03, 1.01, 1.04)), "same");
+        assert_eq!(verdict(spread(0.95, 0.89, 1.01)), "same");
+        assert_eq!(verdict(spread(1.08, 0.7, 1.5)), "in fio's interval");
+        assert_eq!(verdict(spread(1.15, 0.7, 1.5)), "UNCLEAR, for the rounds differ too much");
+        assert_eq!(verdict(spread(0.92, 0.9, 0.94)), "DIFFERS");
+        assert_eq!(verdict(spread(1.2, 1.18, 1.22)), "DIFFERS");
     }
 
     #[test]
     fn only_a_rate_above_fios_is_explained_by_what_fio_takes_itself() {
         let near = || Some(spread(1.0, 0.99, 1.01));
         let above = || spread(1.3, 1.28, 1.32);
-        assert_eq!(verdict(above(), near(), None), Verdict::SameWithoutOwnCost);
-        assert_eq!(verdict(spread(0.8, 0.78, 0.82), near(), near()), Verdict::Differs);
+        assert_eq!(verdict(above(), near(), None), "same but for fio's own cost");
+        assert_eq!(verdict(spread(0.8, 0.78, 0.82), near(), near()), "DIFFERS");
         let far = Some(spread(2.0, 1.9, 2.1));
-        assert_eq!(verdict(above(), far, near()), Verdict::SameAsLoop);
+        assert_eq!(verdict(above(), far, near()), "same as a bare loop");
     }
 }

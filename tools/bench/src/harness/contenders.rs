@@ -53,7 +53,7 @@ pub(super) enum Contender {
 impl Contender {
     /// Those that can take part here.
     pub(super) fn all() -> Vec<Self> {
-        let mut all = vec![
+        let all = [
             Self::Bare,
             Self::BareAgain,
             Self::BareThreads,
@@ -61,11 +61,11 @@ impl Contender {
             Self::Clock,
             Self::Ours,
             Self::Hdr,
+            Self::Fio,
+            Self::FioLean,
         ];
-        if process::find_program("fio").is_some() {
-            all.extend([Self::Fio, Self::FioLean]);
-        }
-        all
+        let has_fio = process::find_program("fio").is_some();
+        all.into_iter().filter(|contender| has_fio || !contender.is_program()).collect()
     }
 
     /// Whether it is another program, which takes long to start.
