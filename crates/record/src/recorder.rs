@@ -10,7 +10,7 @@ use host::process::Stat;
 use host::root::Root;
 use rustix::param::page_size;
 use sys::usage::Usage;
-use trace::{Header, Mechanism, OverheadNs, Sees, TraceWriter};
+use trace::{Header, Mechanism, Sees, TraceWriter};
 
 use crate::ebpf::Ebpf;
 use crate::error::{Error, while_};
@@ -265,15 +265,9 @@ impl Recorder {
             page_bytes: page_size() as u32,
             sees_waiting: matches!(self.means, Means::Ebpf(_)),
             sees: self.sees,
-            operations: None,
             divides_waits: matches!(&self.means, Means::Ebpf(ebpf) if ebpf.sees_wakers),
             sees_wakers: matches!(&self.means, Means::Ebpf(ebpf) if ebpf.sees_wakers),
-            overhead_ns: OverheadNs::default(),
-            overhead_within_ns: OverheadNs::default(),
-            named: None,
-            dispatch_ns: None,
-            process_ns: None,
-            program_ns: None,
+            ..Header::default()
         };
         self.overhead.put(&mut header);
         header

@@ -8,7 +8,7 @@ use crate::bill::{Bill, BillBuilder, Billed};
 use crate::chunk::{ChunkReader, Kind, Next};
 use crate::coder::{Coder, told};
 use crate::entry::Entry;
-use crate::header::{Header, Mechanism, OverheadNs, Summary};
+use crate::header::{Header, OverheadNs, Summary};
 use crate::paths::Paths;
 use crate::pattern::CommandOf;
 use crate::patterns;
@@ -98,23 +98,13 @@ pub fn entries_of(trace: &[u8]) -> Vec<u8> {
 /// A header of a machine without peculiarities.
 pub fn header() -> Header {
     Header {
-        mechanism: Mechanism::Planted,
-        attached: false,
-        program: String::new(),
-        started_s: 0,
-        kernel: String::new(),
         processors: 1,
         page_bytes: 4096,
         sees_waiting: true,
         divides_waits: true,
-        sees: crate::Sees::default(),
-        operations: None,
         sees_wakers: true,
         overhead_ns: OverheadNs { low: 10, high: 20 },
         overhead_within_ns: OverheadNs { low: 3, high: 5 },
-        named: None,
-        dispatch_ns: None,
-        process_ns: None,
-        program_ns: None,
+        ..Header::default()
     }
 }

@@ -8,7 +8,7 @@ use crate::op::Op;
 /// What was recorded, how, and at what cost.
 // Each is a field of the format, which older traces lack.
 #[allow(clippy::struct_excessive_bools)]
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Header {
     /// What saw the calls.
@@ -123,7 +123,7 @@ pub struct NamedOverhead {
 }
 
 /// How calls were seen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Mechanism {
@@ -136,6 +136,7 @@ pub enum Mechanism {
     /// Every call stops at the recorder.
     Ptrace,
     /// Nothing: the trace was made up, as by a test.
+    #[default]
     Planted,
 }
 

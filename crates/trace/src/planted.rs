@@ -2,7 +2,7 @@
 
 use crate::call::{Call, HERE, PathId, WORKING_FOLDER};
 use crate::entry::Entry;
-use crate::header::{Header, Mechanism, OverheadNs, Sees, Summary};
+use crate::header::{Header, Sees, Summary};
 use crate::op::Op;
 use crate::writer::TraceWriter;
 
@@ -10,24 +10,13 @@ use crate::writer::TraceWriter;
 /// and does not see what is waiting.
 pub fn header() -> Header {
     Header {
-        mechanism: Mechanism::Planted,
-        attached: false,
         program: "app".to_owned(),
         started_s: 1_795_000_000,
         kernel: "6.8.0".to_owned(),
         processors: 2,
         page_bytes: 4096,
-        sees_waiting: false,
-        divides_waits: false,
         sees: Sees { faults: true, rings: true, idle: false },
-        operations: None,
-        sees_wakers: false,
-        overhead_ns: OverheadNs::default(),
-        overhead_within_ns: OverheadNs::default(),
-        named: None,
-        dispatch_ns: None,
-        process_ns: None,
-        program_ns: None,
+        ..Header::default()
     }
 }
 

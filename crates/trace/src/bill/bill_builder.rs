@@ -56,6 +56,7 @@ pub(crate) struct Billed {
 }
 
 /// What a bill is made from.
+#[derive(Default)]
 pub(crate) struct BillBuilder {
     header: Header,
     follower: Follower,
@@ -86,31 +87,7 @@ pub(crate) struct BillBuilder {
 
 impl BillBuilder {
     pub(crate) fn new(header: Header) -> Self {
-        Self {
-            header,
-            follower: Follower::new(),
-            order: InOrder::new(),
-            files: Sum::default(),
-            kernel_files: Sum::default(),
-            unknown: Sum::default(),
-            kinds: [Sum::default(); KINDS],
-            folders: Folders::new(),
-            uses: Uses::default(),
-            needless: NeedlessWork::default(),
-            unseen: BTreeMap::new(),
-            busy: Busy::default(),
-            beyond: Beyond::default(),
-            retries: Retries::default(),
-            requests: Requests::default(),
-            wakes: Wakes::default(),
-            calls: 0,
-            paid: Paid::default(),
-            held_ns: RangeNs::default(),
-            processes: 0,
-            threads: 0,
-            working_folder: None,
-            last_ns: 0,
-        }
+        Self { header, ..Self::default() }
     }
 
     pub(crate) fn take(&mut self, entry: &Entry) {

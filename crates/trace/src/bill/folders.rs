@@ -17,6 +17,7 @@ const STANDS_FOR: f64 = 0.8;
 pub(crate) type FolderId = u32;
 
 /// A folder with all below it.
+#[derive(Default)]
 pub(crate) struct Folder {
     pub(crate) path: Vec<u8>,
     parent: Option<FolderId>,
@@ -30,17 +31,14 @@ pub(crate) struct Folders {
     ids: HashMap<Vec<u8>, FolderId>,
 }
 
-impl Folders {
-    pub(crate) fn new() -> Self {
-        let root = Folder {
-            path: b"/".to_vec(),
-            parent: None,
-            all: Sum::default(),
-            kinds: [Sum::default(); KINDS],
-        };
+impl Default for Folders {
+    fn default() -> Self {
+        let root = Folder { path: b"/".to_vec(), ..Folder::default() };
         Self { folders: vec![root], ids: HashMap::from([(b"/".to_vec(), 0)]) }
     }
+}
 
+impl Folders {
     pub(crate) fn get(&self, id: FolderId) -> &Folder {
         &self.folders[id as usize]
     }
@@ -67,12 +65,8 @@ impl Folders {
         }
         let id = self.folders.len() as FolderId;
         self.ids.insert(path.to_vec(), id);
-        self.folders.push(Folder {
-            path: path.to_vec(),
-            parent: Some(parent),
-            all: Sum::default(),
-            kinds: [Sum::default(); KINDS],
-        });
+        let parent = Some(parent);
+        self.folders.push(Folder { path: path.to_vec(), parent, ..Folder::default() });
         id
     }
 
@@ -132,7 +126,7 @@ mod tests {
 
     /// Folders in which so much time was spent, one after the other.
     fn spent(times: &[(&str, u64)]) -> Folders {
-        let mut folders = Folders::new();
+        let mut folders = Folders::default();
         let mut now = 0;
         for (path, ns) in times {
             let id = folders.of(path.as_bytes());
@@ -166,7 +160,7 @@ mod tests {
     fn a_folder_has_all_below_it_and_too_many_are_counted_above() {
         let folders = spent(&[("/a/b/c", 5), ("/a", 2)]);
         assert_eq!([0, 1].map(|id| folders.get(id).all.once_high()), [7, 7]);
-        let mut folders = Folders::new();
+        let mut folders = Folders::default();
         for number in 0..2 * FOLDERS_MAX {
             folders.of(format!("/many/{number}").as_bytes());
         }

@@ -47,11 +47,13 @@ pub(crate) struct InOrder<T> {
     frontier_ns: u64,
 }
 
-impl<T> InOrder<T> {
-    pub(crate) fn new() -> Self {
+impl<T> Default for InOrder<T> {
+    fn default() -> Self {
         Self { waiting: BinaryHeap::new(), waiting_max: WAITING_MAX, frontier_ns: 0 }
     }
+}
 
+impl<T> InOrder<T> {
     /// Adds one; the earliest where too many wait.
     pub(crate) fn push(&mut self, interval: Interval<T>) -> Option<Interval<T>> {
         self.waiting.push(Reverse(interval));
@@ -73,7 +75,7 @@ mod tests {
 
     #[test]
     fn they_come_out_as_they_began_and_one_that_is_too_late_says_so() {
-        let mut order = InOrder { waiting_max: 2, ..InOrder::new() };
+        let mut order = InOrder { waiting_max: 2, ..InOrder::default() };
         let mut out = Vec::new();
         for began_ns in [50, 30, 70, 10, 90] {
             let took = RangeNs::default();
