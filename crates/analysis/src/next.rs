@@ -131,23 +131,13 @@ fn command(run: &Run, arm: &ArmRecord) -> Option<String> {
     Some(words.join(" "))
 }
 
-fn setting(study: &StudyDescription, name: &str, value: &str) -> [String; 2] {
-    ["--set".to_owned(), quoted(&format!("{}.{name}={value}", study.name))]
+/// The run's strategies, unless they are those that one gets without asking.
+fn strategies(run: &Run, study: &StudyDescription) -> Option<String> {
+    run.chosen_strategies(study).map(|names| format!("--strategy {}", names.join(",")))
 }
 
-/// The run's strategies, unless they are those that one gets without asking.
-fn strategies(run: &Run, study: &StudyDescription) -> Vec<String> {
-    let mut names: Vec<&str> = Vec::new();
-    for arm in run.plan.arms.iter().filter(|arm| arm.study == study.name) {
-        if !names.contains(&arm.strategy.as_str()) {
-            names.push(&arm.strategy);
-        }
-    }
-    let usual = study.strategies.iter().filter(|s| s.by_default).map(|s| s.name.as_str());
-    if usual.eq(names.iter().copied()) {
-        return Vec::new();
-    }
-    vec!["--strategy".to_owned(), names.join(",")]
+fn setting(study: &StudyDescription, name: &str, value: &str) -> [String; 2] {
+    ["--set".to_owned(), quoted(&format!("{}.{name}={value}", study.name))]
 }
 
 #[cfg(test)]

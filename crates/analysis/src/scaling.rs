@@ -8,6 +8,7 @@
 use std::collections::BTreeMap;
 
 use model::analysis::ArmResult;
+use model::grouped::group_of;
 use model::scaling::{CLIENTS, CLIENTS_PER_S, Scaling, ScalingPoint};
 
 /// What arms have in common that differ in the number of clients alone.
@@ -21,13 +22,10 @@ struct Way<'a> {
 
 /// Of each way that was done by several numbers of clients.
 pub(crate) fn of(arms: &[ArmResult], threshold: f64) -> Vec<Scaling> {
-    let mut ways: Vec<(Way<'_>, Vec<ScalingPoint>)> = Vec::new();
+    let mut ways = Vec::new();
     for (index, arm) in arms.iter().enumerate() {
-        let Some(point) = point(index, arm) else { continue };
-        let way = way(arm);
-        match ways.iter_mut().find(|(known, _)| *known == way) {
-            Some((_, points)) => points.push(point),
-            None => ways.push((way, vec![point])),
+        if let Some(point) = point(index, arm) {
+            group_of(&mut ways, way(arm)).push(point);
         }
     }
     let several = ways.into_iter().filter(|(_, points)| points.len() > 1);

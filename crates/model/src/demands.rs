@@ -7,6 +7,7 @@
 use units::quoted;
 
 use crate::arm::Arm;
+use crate::grouped::each_once;
 use crate::place::{PlaceRequest, Target};
 use crate::plan::Plan;
 use crate::shell::{PLACE, VARIANT, filled_in};
@@ -71,14 +72,8 @@ impl Typed {
 impl Plan {
     /// All that its file brought and the user did not type, each once, in the order of its arms.
     pub fn demands(&self, typed: &Typed) -> Vec<Demand> {
-        let mut demands = Vec::new();
-        for arm in self.arms() {
-            for demand in self.demands_of(&arm, typed) {
-                if !demands.contains(&demand) {
-                    demands.push(demand);
-                }
-            }
-        }
+        let of_arms = self.arms().into_iter().flat_map(|arm| self.demands_of(&arm, typed));
+        let mut demands = each_once(of_arms);
         let places = self.places.iter().filter(|place| !typed.has_place(place));
         demands.extend(places.filter_map(created));
         demands

@@ -13,6 +13,7 @@ use crate::condition::{
     AppliesWhenDescription, Condition, PromiseWhenDescription, ReliesOnDescription,
 };
 pub use crate::figure::FigureDescription;
+use crate::grouped::group_of;
 use crate::guarantee::Guarantee;
 pub use crate::param::ParamForm;
 pub use crate::param_description::ParamDescription;
@@ -235,13 +236,10 @@ impl StudyDescription {
         &self,
         of: impl Fn(&StrategyFacts) -> Vec<T>,
     ) -> Vec<(T, Vec<String>)> {
-        let mut groups: Vec<(T, Vec<String>)> = Vec::new();
+        let mut groups = Vec::new();
         for strategy in &self.strategies {
             for fact in of(&strategy.facts) {
-                match groups.iter_mut().find(|(known, _)| *known == fact) {
-                    Some((_, names)) => names.push(strategy.name.clone()),
-                    None => groups.push((fact, vec![strategy.name.clone()])),
-                }
+                group_of(&mut groups, fact).push(strategy.name.clone());
             }
         }
         for (_, names) in &mut groups {

@@ -24,6 +24,7 @@ pub mod description;
 pub mod diff;
 pub mod document;
 pub mod figure;
+pub mod grouped;
 pub mod guarantee;
 pub mod integrity;
 pub mod limit;

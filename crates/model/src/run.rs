@@ -12,6 +12,7 @@ use crate::bounded;
 use crate::check::CheckRequest;
 use crate::client::Client;
 use crate::description::StudyDescription;
+use crate::grouped::each_once;
 use crate::material::Material;
 use crate::place::PlaceFacts;
 use crate::plan::DEFAULT_ERROR_RATE;
@@ -305,6 +306,23 @@ impl Run {
     /// The description of a study.
     pub fn study(&self, name: &str) -> Option<&StudyDescription> {
         self.studies.iter().find(|study| study.name == name)
+    }
+
+    /// The arms of a study.
+    pub fn arms_of(&self, study: &StudyDescription) -> impl Iterator<Item = &ArmRecord> {
+        self.plan.arms.iter().filter(|arm| arm.study == study.name)
+    }
+
+    /// A study's strategies in the order of the plan.
+    pub fn strategies_of(&self, study: &StudyDescription) -> Vec<&str> {
+        each_once(self.arms_of(study).map(|arm| arm.strategy.as_str()))
+    }
+
+    /// The same, unless they are those that one gets without asking.
+    pub fn chosen_strategies(&self, study: &StudyDescription) -> Option<Vec<&str>> {
+        let names = self.strategies_of(study);
+        let usual = study.strategies.iter().filter(|s| s.by_default).map(|s| s.name.as_str());
+        (!usual.eq(names.iter().copied())).then_some(names)
     }
 
     /// The record without its slices.

@@ -4,6 +4,7 @@
 use anstyle::{AnsiColor, Style};
 use model::analysis::ArmResult;
 use model::description::StudyDescription;
+use model::grouped::{group_of, push_new};
 use model::integrity::{Checks, Integrity};
 use model::printable::printable;
 use units::{count, percent};
@@ -127,18 +128,13 @@ pub(crate) fn promises(study: &StudyDescription, arms: &[&ArmResult], width: Wid
 
 /// The same in sentences.
 pub(crate) fn promised(study: &StudyDescription, arms: &[&ArmResult]) -> Vec<String> {
-    let mut by_promise: Vec<(&str, Vec<String>)> = Vec::new();
+    let mut by_promise = Vec::new();
     for arm in arms {
         let promise = study.promise_of(&arm.strategy, &arm.params);
         if promise.is_empty() {
             continue;
         }
-        let name = promising(study, arm, arms);
-        match by_promise.iter_mut().find(|(same, _)| *same == promise) {
-            Some((_, names)) if names.contains(&name) => {}
-            Some((_, names)) => names.push(name),
-            None => by_promise.push((promise, vec![name])),
-        }
+        push_new(group_of(&mut by_promise, promise), promising(study, arm, arms));
     }
     let sentence =
         |(promise, names): (&str, Vec<String>)| format!("{}: {promise}", names.join(", "));

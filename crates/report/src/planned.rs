@@ -2,12 +2,13 @@
 //! arms of a study share is said once, and arms and comparisons only in what differs.
 
 use model::arm::{Arm, Pair};
+use model::grouped::{each_once, group_of, push_new};
 use model::material::Material;
 use model::place::PlaceFacts;
 use model::scaling::CLIENTS;
 use units::{count, counted};
 
-use crate::text::{Width, heading, paragraph, push_new};
+use crate::text::{Width, heading, paragraph};
 
 const INDENT: &str = "            ";
 
@@ -82,18 +83,11 @@ fn shared_params(arms: &[&Arm]) -> Vec<String> {
 /// A study's arms: its strategies, the values that vary and the places, where each goes
 /// with each; else every strategy with its values.
 fn ways(arms: &[&Arm], places: &[PlaceFacts]) -> String {
-    let mut strategies: Vec<&str> = Vec::new();
-    let mut varying: Vec<(&str, Vec<String>)> = Vec::new();
-    let mut ways: Vec<&str> = Vec::new();
-    for arm in arms {
-        push_new(&mut strategies, &arm.strategy.name);
-        push_new(&mut ways, way(arm));
-        for (name, value) in &arm.params.0 {
-            match varying.iter_mut().find(|(known, _)| known == name) {
-                Some((_, values)) => push_new(values, value.to_string()),
-                None => varying.push((name, vec![value.to_string()])),
-            }
-        }
+    let strategies = each_once(arms.iter().map(|arm| arm.strategy.name.as_str()));
+    let ways = each_once(arms.iter().map(|arm| way(arm)));
+    let mut varying = Vec::new();
+    for (name, value) in arms.iter().flat_map(|arm| &arm.params.0) {
+        push_new(group_of(&mut varying, *name), value.to_string());
     }
     if arms.len() != ways.len() * places.len() {
         // Not everything is measured everywhere.
@@ -128,15 +122,11 @@ fn without_study(id: &str) -> &str {
 
 /// What is held against what: `ram against disk`, `held, flock against reopen`.
 fn compared(arms: &[Arm], pairs: &[Pair], subject: &str, places: &[PlaceFacts]) -> Vec<String> {
-    let mut by_base: Vec<(String, Vec<String>)> = Vec::new();
+    let mut by_base = Vec::new();
     for pair in pairs.iter().filter(|pair| arms[pair.base].subject() == subject) {
         let (base, other) = (&arms[pair.base], &arms[pair.other]);
         let (base, other) = (apart(base, other, places), apart(other, base, places));
-        match by_base.iter_mut().find(|(known, _)| *known == base) {
-            Some((_, others)) if others.contains(&other) => {}
-            Some((_, others)) => others.push(other),
-            None => by_base.push((base, vec![other])),
-        }
+        push_new(group_of(&mut by_base, base), other);
     }
     by_base.iter().map(|(base, others)| format!("{} against {base}", others.join(", "))).collect()
 }

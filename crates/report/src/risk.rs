@@ -2,6 +2,7 @@
 //! on that a place does not keep.
 
 use model::analysis::ArmResult;
+use model::grouped::{group_of, push_new};
 use model::guarantee::Guarantee;
 use model::place::{PlaceFacts, StorageKind};
 use units::rough_size;
@@ -69,21 +70,13 @@ pub(crate) fn unkept<'a>(
     arms: impl IntoIterator<Item = &'a ArmResult>,
     name: impl Fn(&ArmResult) -> String,
 ) -> Vec<String> {
-    let mut unkept: Vec<(&str, Guarantee, Vec<String>)> = Vec::new();
+    let mut unkept = Vec::new();
     for arm in arms {
         for guarantee in &arm.not_kept {
-            let name = name(arm);
-            let known = unkept
-                .iter_mut()
-                .find(|(place, on, _)| (*place, on) == (arm.place.as_str(), guarantee));
-            match known {
-                Some((_, _, names)) if names.contains(&name) => {}
-                Some((_, _, names)) => names.push(name),
-                None => unkept.push((&arm.place, *guarantee, vec![name])),
-            }
+            push_new(group_of(&mut unkept, (arm.place.as_str(), *guarantee)), name(arm));
         }
     }
-    let sentence = |(place, guarantee, names): (&str, Guarantee, Vec<String>)| {
+    let sentence = |((place, guarantee), names): ((&str, Guarantee), Vec<String>)| {
         let rely = if names.len() == 1 { "relies" } else { "rely" };
         let so = match guarantee {
             Guarantee::Appends => "may overwrite each other's records",

@@ -39,13 +39,6 @@ pub(crate) fn wrapped(first: &str, rest: &str, text: &str, width: Width) -> Vec<
     textwrap::wrap(text, options).into_iter().map(Cow::into_owned).collect()
 }
 
-/// Adds what is not there yet.
-pub(crate) fn push_new<T: PartialEq>(all: &mut Vec<T>, one: T) {
-    if !all.contains(&one) {
-        all.push(one);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

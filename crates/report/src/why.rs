@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use model::analysis::{ArmResult, Comparison, Next};
 use model::arm::Axis;
 use model::cause::{Cause, CauseCode, Scope};
+use model::grouped::each_once;
 use model::printable::printable;
 
 use crate::subject::Subject;
@@ -47,13 +48,7 @@ pub(crate) fn causes<'a>(subject: Subject<'a>, arms: &[&ArmResult]) -> Vec<(Stri
 
 /// What to measure next, each thing once.
 pub(crate) fn nexts<'a>(subject: Subject<'a>, arms: &[&ArmResult]) -> Vec<&'a Next> {
-    let mut told: Vec<&Next> = Vec::new();
-    for next in of_study(subject, arms).into_iter().filter_map(|c| c.next.as_ref()) {
-        if !told.contains(&next) {
-            told.push(next);
-        }
-    }
-    told
+    each_once(of_study(subject, arms).into_iter().filter_map(|c| c.next.as_ref()))
 }
 
 fn of_study<'a>(subject: Subject<'a>, arms: &[&ArmResult]) -> Vec<&'a Comparison> {

@@ -4,6 +4,7 @@ use model::analysis::{
     ArmResult, Comparison, ErrorComparison, RatioDrift, TailComparison, Verdict,
 };
 use model::arm::Axis;
+use model::grouped::group_of;
 use units::{count, percent, three_digits, time};
 
 use crate::difference::{self, Difference};
@@ -318,14 +319,11 @@ pub(crate) fn rate(per_s: f64) -> String {
 
 /// The comparisons along one axis, those of the same base together, in order.
 pub(crate) fn along(subject: Subject<'_>, axis: Axis) -> Vec<Vec<&Comparison>> {
-    let mut groups: Vec<Vec<&Comparison>> = Vec::new();
+    let mut groups = Vec::new();
     for comparison in subject.analysis.comparisons.iter().filter(|c| c.axis == axis) {
-        match groups.iter_mut().find(|g| g[0].base == comparison.base) {
-            Some(group) => group.push(comparison),
-            None => groups.push(vec![comparison]),
-        }
+        group_of(&mut groups, &comparison.base).push(comparison);
     }
-    groups
+    groups.into_iter().map(|(_, of_base)| of_base).collect()
 }
 
 #[cfg(test)]

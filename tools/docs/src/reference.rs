@@ -8,6 +8,7 @@ use std::process::Command;
 use analysis::analyse;
 use anyhow::{Context as _, Result};
 use model::cause::CauseCode;
+use model::grouped::group_of;
 use model::strategy::Recipe;
 use model::study::{ParamDescription, StrategyDescription, StudyDescription};
 use report::formats::csv::{self, Rows};
@@ -182,12 +183,9 @@ fn study_page(study: &StudyDescription) -> String {
 
 /// What survives a crash: each promise once, with the ways that make it.
 fn promises(study: &StudyDescription, text: &mut String) {
-    let mut promises: Vec<(&str, Vec<String>)> = Vec::new();
+    let mut promises = Vec::new();
     for StrategyDescription { name, promise, .. } in &study.strategies {
-        match promises.iter_mut().find(|(known, _)| known == promise) {
-            Some((_, names)) => names.push(code(name)),
-            None => promises.push((promise, vec![code(name)])),
-        }
+        group_of(&mut promises, promise).push(code(name));
     }
     let always = promises.into_iter().filter(|(promise, _)| !promise.is_empty());
     let always = always.map(|(promise, names)| [names.join(", "), cell(promise)]);

@@ -5,6 +5,7 @@
 //! as far as one of them lost more. Shares are those of the slices' own readings, at the most.
 
 use model::analysis::Comparison;
+use model::grouped::each_once;
 use model::noise::{Noise, NoiseCode, NoiseSource};
 use units::percent;
 
@@ -124,11 +125,6 @@ fn named(touched: &[String]) -> String {
     if let [only] = touched {
         return only.clone();
     }
-    let mut studies: Vec<&str> = Vec::new();
-    for study in touched.iter().filter_map(|id| id.split('/').next()) {
-        if !studies.contains(&study) {
-            studies.push(study);
-        }
-    }
+    let studies = each_once(touched.iter().filter_map(|id| id.split('/').next()));
     format!("{} comparisons ({})", touched.len(), studies.join(", "))
 }

@@ -3,11 +3,12 @@
 
 use anstyle::{AnsiColor, Style};
 use model::analysis::{ArmResult, Verdict};
+use model::grouped::{each_once, group_of, push_new};
 
 use super::entry::param;
 use crate::columns::{Cell, Table};
 use crate::subject::Subject;
-use crate::text::{Width, push_new};
+use crate::text::Width;
 use crate::words;
 
 /// Fewer places are in the advice.
@@ -63,23 +64,17 @@ impl<'a> Grid<'a> {
             })
         };
         let mut columns = Vec::new();
-        let mut rows: Vec<(String, Vec<&ArmResult>)> = Vec::new();
+        let mut rows = Vec::new();
         for arm in arms {
             push_new(&mut columns, (value(arm), arm.place.clone()));
             let words = factors
                 .iter()
                 .filter_map(|name| Some(param(subject, arm, name, arm.params.get(*name)?)));
             let name = std::iter::once(called.clone()).chain(words).collect::<Vec<_>>().join(" ");
-            match rows.iter_mut().find(|(known, _)| *known == name) {
-                Some((_, cells)) => cells.push(arm),
-                None => rows.push((name, vec![arm])),
-            }
+            group_of(&mut rows, name).push(arm);
         }
         // The places of one value beside each other.
-        let mut values: Vec<String> = Vec::new();
-        for (value, _) in &columns {
-            push_new(&mut values, String::clone(value));
-        }
+        let values: Vec<String> = each_once(columns.iter().map(|(value, _)| String::clone(value)));
         columns.sort_by_key(|(value, _)| values.iter().position(|known| known == value));
         let cells = |arms: Vec<&'a ArmResult>| {
             let at = |(across, place): &(String, String)| {

@@ -3,13 +3,14 @@
 
 use anstyle::{AnsiColor, Style};
 use model::advice::Group;
+use model::grouped::push_new;
 use model::printable::printable;
 use textwrap::core::display_width;
 
 use super::axis::Axis;
 use super::entry::{Entry, is_move};
 use super::notes::some_of;
-use crate::text::{self, PROSE, Width, push_new};
+use crate::text::{self, PROSE, Width};
 
 /// Narrower than this there is no room for the axis.
 const WIDTH_AXIS: Width = 76;

@@ -3,6 +3,7 @@
 
 use anstyle::{AnsiColor, Style};
 use model::analysis::{ArmResult, Verdict};
+use model::grouped::{group_of, push_new};
 use model::place::{PlaceFacts, StorageKind};
 use units::{count, counted, percent};
 
@@ -10,7 +11,7 @@ use super::entry::Entry;
 use super::{labelled, lines_at, opening};
 use crate::subject::Subject;
 use crate::terminal::Rest;
-use crate::text::{Width, push_new};
+use crate::text::Width;
 use crate::{how, risk};
 
 /// The word before what is wrong with data, which is red.
@@ -137,12 +138,9 @@ fn broken(subject: Subject) -> Vec<String> {
 fn together<'a>(
     told: impl Iterator<Item = (String, &'a Entry<'a>)>,
 ) -> Vec<(String, Vec<&'a str>)> {
-    let mut groups: Vec<(String, Vec<&str>)> = Vec::new();
+    let mut groups = Vec::new();
     for (text, entry) in told {
-        match groups.iter_mut().find(|(known, _)| *known == text) {
-            Some((_, names)) => push_new(names, entry.name.as_str()),
-            None => groups.push((text, vec![&entry.name])),
-        }
+        push_new(group_of(&mut groups, text), entry.name.as_str());
     }
     groups
 }

@@ -2,13 +2,14 @@
 //! taken for what an application does now.
 
 use model::analysis::{Analysis, ArmResult};
+use model::grouped::{group_of, push_new};
 use model::place::PlaceFacts;
 use model::run::Run;
 use units::counted;
 
 use crate::clients;
 use crate::subject::Subject;
-use crate::text::{PROSE, Width, heading, paragraph, push_new};
+use crate::text::{PROSE, Width, heading, paragraph};
 
 pub(super) fn lines(subject: Subject, width: Width) -> String {
     let head = title(subject.run);
@@ -57,11 +58,7 @@ pub(super) fn data(subject: Subject) -> Vec<String> {
     for arm in &subject.analysis.arms {
         let Some(material) = subject.material(arm) else { continue };
         if material.own {
-            let text = material.to_string();
-            match own.iter_mut().find(|(known, _)| *known == text) {
-                Some((_, studies)) => push_new(studies, subject.called(arm)),
-                None => own.push((text, vec![subject.called(arm)])),
-            }
+            push_new(group_of(&mut own, material.to_string()), subject.called(arm));
         } else {
             push_new(&mut generated, subject.called(arm));
             let param = material.own_by.iter().map(|param| format!("{}.{param}", arm.study));

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use model::description::{ParamForm, StudyDescription};
+use model::grouped::each_once;
 use model::run::{ArmRecord, Run};
 use units::exact_duration;
 use units::quoted;
@@ -30,34 +31,13 @@ pub(super) fn of(run: &Run) -> Option<String> {
     Some(words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" "))
 }
 
-fn arms<'a>(run: &'a Run, study: &'a StudyDescription) -> impl Iterator<Item = &'a ArmRecord> {
-    run.plan.arms.iter().filter(|arm| arm.study == study.name)
-}
-
-/// A study's strategies in the order of the plan.
-fn strategies_of<'a>(run: &'a Run, study: &'a StudyDescription) -> Vec<&'a str> {
-    let mut names: Vec<&str> = Vec::new();
-    for arm in arms(run, study) {
-        if !names.contains(&arm.strategy.as_str()) {
-            names.push(&arm.strategy);
-        }
-    }
-    names
-}
-
 /// The flag that chooses strategies, which is for all studies.
 fn strategies(run: &Run) -> Option<Vec<String>> {
-    let is_default = |study: &StudyDescription| {
-        let usual = study.strategies.iter().filter(|strategy| strategy.by_default);
-        strategies_of(run, study).into_iter().eq(usual.map(|strategy| strategy.name.as_str()))
-    };
-    if run.studies.iter().all(is_default) {
+    if run.studies.iter().all(|study| run.chosen_strategies(study).is_none()) {
         return Some(Vec::new());
     }
-    match run.studies.as_slice() {
-        [study] => Some(vec!["--strategy".to_owned(), strategies_of(run, study).join(",")]),
-        _ => None,
-    }
+    let [study] = run.studies.as_slice() else { return None };
+    Some(vec!["--strategy".to_owned(), run.chosen_strategies(study)?.join(",")])
 }
 
 /// The flags that set a study's parameters where they are not at their defaults.
@@ -65,12 +45,8 @@ fn settings(run: &Run, study: &StudyDescription) -> Option<Vec<String>> {
     let mut words = Vec::new();
     let mut product: usize = 1;
     for param in &study.params {
-        let mut values: Vec<&str> = Vec::new();
-        for value in arms(run, study).filter_map(|arm| arm.params.get(&param.name)) {
-            if !values.contains(&value.as_str()) {
-                values.push(value);
-            }
-        }
+        let values = run.arms_of(study).filter_map(|arm| arm.params.get(&param.name));
+        let values = each_once(values.map(String::as_str));
         product = product.saturating_mul(values.len().max(1));
         if !values.iter().copied().eq(param.default.iter().map(String::as_str)) {
             let is_text = matches!(param.kind, ParamForm::Text | ParamForm::Shell);
@@ -82,10 +58,10 @@ fn settings(run: &Run, study: &StudyDescription) -> Option<Vec<String>> {
         }
     }
     // Values that mean nothing to a strategy make no arms of it.
-    let ways = strategies_of(run, study).len().saturating_mul(run.places.len());
-    let is_product = arms(run, study).count() <= product.saturating_mul(ways);
+    let ways = run.strategies_of(study).len().saturating_mul(run.places.len());
+    let is_product = run.arms_of(study).count() <= product.saturating_mul(ways);
     let mut of_way: BTreeMap<(&str, usize), usize> = BTreeMap::new();
-    arms(run, study).for_each(|arm| *of_way.entry((&arm.strategy, arm.place)).or_default() += 1);
+    run.arms_of(study).for_each(|arm| *of_way.entry((&arm.strategy, arm.place)).or_default() += 1);
     (is_product && of_way.values().any(|arms| *arms == product)).then_some(words)
 }
 

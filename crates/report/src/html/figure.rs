@@ -3,6 +3,7 @@
 
 use model::analysis::{Analysis, ArmResult};
 use model::description::{ParamDescription, StudyDescription};
+use model::grouped::group_of;
 use model::run::Run;
 use thiserror::Error;
 use units::listed;
@@ -170,14 +171,11 @@ fn lines(
     };
     let x = x_of(study, asked.x, |param| curves(param, &arms).is_some())?;
     let facet = asked.facet.map(|name| param(study, name)).transpose()?;
-    let mut panels: Vec<(String, Vec<(usize, &ArmResult)>)> = Vec::new();
+    let mut panels = Vec::new();
     for (position, arm) in arms {
         let value = facet.and_then(|facet| Some((facet, arm.params.get(&facet.name)?)));
         let heading = value.map_or_else(String::new, |(f, value)| format!("{}={value}", f.name));
-        match panels.iter_mut().find(|(known, _)| *known == heading) {
-            Some((_, arms)) => arms.push((position, arm)),
-            None => panels.push((heading, vec![(position, arm)])),
-        }
+        group_of(&mut panels, heading).push((position, arm));
     }
     let panels: Vec<(String, Curves)> = panels
         .into_iter()

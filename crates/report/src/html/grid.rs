@@ -2,6 +2,7 @@
 //! differ from now.
 
 use model::analysis::{ArmResult, Comparison};
+use model::grouped::{each_once, group_of};
 
 use super::chart::{Drawing, percent};
 use super::forest::class;
@@ -25,17 +26,10 @@ pub(super) fn drawing(subject: Subject, study: &str) -> Option<Drawing> {
     let arms = subject.analysis.arms.iter();
     let arms: Vec<&ArmResult> =
         arms.filter(|arm| arm.study == study && arm.typical_ns.is_some()).collect();
-    let mut places: Vec<&str> = Vec::new();
-    let mut ways: Vec<(String, Vec<&ArmResult>)> = Vec::new();
+    let places = each_once(arms.iter().map(|arm| arm.place.as_str()));
+    let mut ways = Vec::new();
     for arm in arms {
-        if !places.contains(&arm.place.as_str()) {
-            places.push(&arm.place);
-        }
-        let name = names::of_way(arm);
-        match ways.iter_mut().find(|(known, _)| *known == name) {
-            Some((_, arms)) => arms.push(arm),
-            None => ways.push((name, vec![arm])),
-        }
+        group_of(&mut ways, names::of_way(arm)).push(arm);
     }
     if ways.is_empty() {
         return None;

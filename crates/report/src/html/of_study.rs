@@ -5,6 +5,7 @@
 use model::analysis::{ArmResult, Next};
 use model::cause::Cause;
 use model::description::StudyDescription;
+use model::grouped::group_of;
 use units::{capitalised, three_digits};
 
 use super::block_times::BlockTimes;
@@ -100,14 +101,11 @@ fn causes(subject: Subject, arms: &[&ArmResult]) -> Markup {
     if causes.is_empty() {
         return Markup::default();
     }
-    let mut kinds: Vec<Vec<&(String, &Cause)>> = Vec::new();
+    let mut kinds = Vec::new();
     for cause in &causes {
-        match kinds.iter_mut().find(|kind| kind[0].1.code == cause.1.code) {
-            Some(kind) => kind.push(cause),
-            None => kinds.push(vec![cause]),
-        }
+        group_of(&mut kinds, &cause.1.code).push(cause);
     }
-    let items = kinds.iter().map(|kind| el("li").prose(&kind[0].0).child(behind(kind)));
+    let items = kinds.iter().map(|(_, kind)| el("li").prose(&kind[0].0).child(behind(kind)));
     let mut out = Markup::from(el("h3").text("Why"));
     out.push(el("ul").children(items));
     out.push(why::nexts(subject, arms).into_iter().map(next).collect::<Markup>());

@@ -6,6 +6,7 @@
 use model::analysis::{Analysis, Comparison};
 use model::arm::Pair;
 use model::diff::Missing;
+use model::grouped::each_once;
 use model::matching::Matching;
 use model::run::Run;
 use units::count;
@@ -152,16 +153,10 @@ fn kept_apart(runs: &[Numbered], matching: &Matching) -> Option<Element> {
 
 /// What two or more of the runs compare.
 fn comparisons(runs: &[Numbered], rows: &Rows) -> Option<Chart> {
-    let mut pairs: Vec<(usize, usize)> = Vec::new();
-    for (at, (_, run, _)) in runs.iter().enumerate() {
-        for pair in &run.plan.pairs {
-            let pair = rows.compared(at, pair);
-            if !pairs.contains(&pair) {
-                pairs.push(pair);
-            }
-        }
-    }
-    drawn(runs, rows, &pairs)
+    let pairs = runs.iter().enumerate().flat_map(|(at, (_, run, _))| {
+        run.plan.pairs.iter().map(move |pair| rows.compared(at, pair))
+    });
+    drawn(runs, rows, &each_once(pairs))
 }
 
 fn drawn(runs: &[Numbered], rows: &Rows, pairs: &[(usize, usize)]) -> Option<Chart> {

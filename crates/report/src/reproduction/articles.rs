@@ -2,6 +2,7 @@
 //! wants to know whether to move files. Runs of the same article stand beside each other.
 
 use model::analysis::Analysis;
+use model::grouped::each_once;
 use model::place::PlaceFacts;
 use model::printable::without_commands;
 use model::reproduction::{Decision, Reproduction};
@@ -51,16 +52,10 @@ pub fn articles(runs: &[(&Run, &Analysis)]) -> Option<String> {
         })
         .collect();
     let all = all?;
-    let mut names: Vec<&str> = Vec::new();
-    for repeated in &all {
-        if !names.contains(&repeated.reproduction.article.as_str()) {
-            names.push(&repeated.reproduction.article);
-        }
-    }
     let mut out = format!("{INTRODUCTION}\n{}", overview(&all));
-    for name in names {
+    for name in each_once(all.iter().map(|repeated| &repeated.reproduction.article)) {
         let of_article: Vec<&Repeated> =
-            all.iter().filter(|repeated| repeated.reproduction.article == name).collect();
+            all.iter().filter(|repeated| repeated.reproduction.article == *name).collect();
         out += &section(&of_article);
     }
     Some(without_commands(&out).into_owned())

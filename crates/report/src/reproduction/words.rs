@@ -2,6 +2,7 @@
 
 use model::article::ScaledServer;
 use model::figure::Unit;
+use model::grouped::each_once;
 use model::printable::{printable, shortened};
 use model::reproduction::{
     ConclusionHere, Decision, FigureHere, Measured, PreconditionHere, Reproduction, TestHere,
@@ -56,13 +57,7 @@ fn other_runs(reproduction: &Reproduction) -> Option<String> {
 
 /// What a reader of a group has to know, each sentence once.
 pub(crate) fn notes(group: &[FigureHere]) -> Vec<&str> {
-    let mut notes: Vec<&str> = Vec::new();
-    for note in group.iter().filter_map(|figure| figure.note.as_deref()) {
-        if !notes.contains(&note) {
-            notes.push(note);
-        }
-    }
-    notes
+    each_once(group.iter().filter_map(|figure| figure.note.as_deref()))
 }
 
 /// A column of a group's table: what was published, or what was measured.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use model::analysis::{Comparison, Verdict};
+use model::grouped::each_once;
 
 /// What one run found of a comparison.
 #[derive(Clone, Copy, Debug)]
@@ -64,12 +65,7 @@ impl Series {
         runs: &[Vec<Comparison>],
         for_another: &[Vec<Vec<Comparison>>],
     ) -> Vec<Self> {
-        let mut names: Vec<String> = Vec::new();
-        for name in runs.iter().flatten().map(name) {
-            if !names.contains(&name) {
-                names.push(name);
-            }
-        }
+        let names = each_once(runs.iter().flatten().map(name));
         let of = |name: String| {
             let found = |run: &Vec<Comparison>| {
                 run.iter().find(|comparison| self::name(comparison) == name).and_then(Found::of)
