@@ -18,7 +18,7 @@ pub(super) struct Candidate<'a> {
     pub(super) index: usize,
     comparison: &'a Comparison,
     /// How many things are changed: the way of doing it, its parameters, the place.
-    changes: usize,
+    pub(super) changes: usize,
     pub(super) gives_up: GivesUp,
     pub(super) chance: Chance,
 }
@@ -51,6 +51,11 @@ impl<'a> Candidate<'a> {
 
     pub(super) fn ratio(&self) -> f64 {
         self.comparison.ratio.unwrap_or(f64::INFINITY)
+    }
+
+    /// The share of the time that it saves, as far as is known; below 0 where it costs more.
+    pub(super) fn saved(&self) -> f64 {
+        1.0 - self.ratio()
     }
 
     pub(super) fn low(&self) -> f64 {

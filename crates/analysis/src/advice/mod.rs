@@ -29,6 +29,8 @@ pub(crate) struct Subject<'a> {
     pub(crate) comparisons: &'a [Comparison],
 }
 
+/// What a change saves is nearly all that another does from this share on.
+const NEARLY_ALL: f64 = 0.8;
 /// The condition of what saves a share of a worker's time at high rates alone.
 const OFTEN: &str = "you do it very often";
 
@@ -103,10 +105,21 @@ fn answer(
     if candidates.is_empty() && spoken_for.iter().any(is_of_set) {
         return Vec::new();
     }
-    let best = candidates.iter().min_by(|a, b| a.ratio().total_cmp(&b.ratio()));
-    let left = best
+    let left = best_of(candidates)
         .map_or_else(|| candidate::alone(subject, now), |best| best.advice(subject, Group::Leave));
     vec![(left, 0)]
+}
+
+/// Of changes that do not pay, the one that saves most; or one that saves nearly as much and gives
+/// up less, or changes less: a reader shall not think that it takes both.
+fn best_of<'a>(candidates: &'a [Candidate<'a>]) -> Option<&'a Candidate<'a>> {
+    let most = candidates.iter().map(Candidate::saved).fold(0.0, f64::max);
+    let best = candidates.iter().filter(|one| one.saved() >= most * NEARLY_ALL);
+    best.min_by(|a, b| {
+        let mildness = |one: &Candidate| (one.gives_up.rank(), one.changes);
+        mildness(a).cmp(&mildness(b)).then(a.ratio().total_cmp(&b.ratio()))
+    })
+    .or_else(|| candidates.iter().min_by(|a, b| a.ratio().total_cmp(&b.ratio())))
 }
 
 /// Of each sort of condition the best, mildest first: one with a harsher condition only where

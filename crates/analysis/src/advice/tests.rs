@@ -147,6 +147,14 @@ fn a_rate_decides_what_is_worth_it() {
     assert_eq!(advised(&run(10e3, [0.5, 0.9, 0.9])), [only_if("you do it very often", 0)]);
 }
 
+/// Fails where memory is named for what the other way saves nearly as well at the disk.
+#[test]
+fn of_changes_that_do_not_pay_the_mildest_is_named_that_saves_nearly_as_much() {
+    for (times, named) in [([0.33, 0.9, 0.3], 0), ([1.0, 0.3, 0.3], 1), ([0.8, 0.9, 0.3], 2)] {
+        assert_eq!(advised(&run(1e3, times)), [(Group::Leave, None, named)]);
+    }
+}
+
 #[test]
 fn what_is_slower_is_left_and_what_is_open_is_said_to_be() {
     assert_eq!(advised(&run(10e6, [1.3, 1.2, 1.1])), [(Group::Leave, None, 2)]);
