@@ -46,6 +46,7 @@ mod places_tree;
 mod planned;
 pub mod recording;
 mod reproduction;
+mod rest;
 mod risk;
 mod scaling;
 pub mod selftest;

@@ -26,8 +26,8 @@ pub(crate) use opening::extent;
 pub use opening::title;
 pub(crate) use short::in_short;
 
+use crate::rest::Rest;
 use crate::subject::Subject;
-use crate::terminal::Rest;
 use crate::text::{PROSE, Width};
 use crate::{manners, text};
 use groups::Room;

@@ -9,8 +9,8 @@ use units::{count, counted, percent};
 
 use super::entry::Entry;
 use super::{labelled, lines_at, opening};
+use crate::rest::Rest;
 use crate::subject::Subject;
-use crate::terminal::Rest;
 use crate::text::Width;
 use crate::{how, risk};
 

@@ -7,8 +7,8 @@ use model::run::Run;
 use super::notes::Note;
 use super::{entry, extent, failures, groups, notes, opening};
 use crate::difference::{self, Difference};
+use crate::rest::Rest;
 use crate::subject::Subject;
-use crate::terminal::Rest;
 
 /// All that the screen says.
 pub(crate) struct Screen {

@@ -12,7 +12,7 @@ use model::place::PlaceFacts;
 use model::run::Run;
 use units::{capitalised, time};
 
-use crate::terminal::Rest;
+use crate::rest::Rest;
 use crate::text::{PROSE, Width, heading, paragraph};
 use crate::{answer, manners};
 

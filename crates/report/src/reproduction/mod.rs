@@ -17,8 +17,8 @@ pub use self::beside::beside;
 pub(crate) use self::markdown::markdown;
 use self::words::Column;
 use crate::columns::GAP;
+use crate::rest::Rest;
 use crate::subject::Subject;
-use crate::terminal::Rest;
 use crate::text::{Width, heading, paragraph, styled_paragraph};
 use crate::{answer, manners};
 

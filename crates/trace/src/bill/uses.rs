@@ -221,14 +221,7 @@ impl Uses {
         if !call.failed() {
             match kind {
                 Kind::Read => file.read(call, open),
-                Kind::Write => {
-                    file.write(call, followed.place, open.as_deref_mut());
-                    let on = followed.file.as_ref();
-                    if call.writes_through() || on.is_some_and(|on| on.flags & O_DSYNC > 0) {
-                        file.sync(open);
-                        file.written_through_ns = file.written_through_ns.saturating_add(ns);
-                    }
-                }
+                Kind::Write => file.write(call, followed, ns, open),
                 Kind::Sync => file.sync(open),
                 Kind::Lock => file.lock(call, ns),
                 Kind::Look => file.look(call, ns),
@@ -292,8 +285,8 @@ impl FileUse {
         }
     }
 
-    fn write(&mut self, call: &Call, place: Place, open: Option<&mut OpenUse>) {
-        let bytes = call.result as u64;
+    fn write(&mut self, call: &Call, followed: &Followed, ns: u64, open: Option<&mut OpenUse>) {
+        let (place, bytes) = (followed.place, call.result as u64);
         self.writes += 1;
         self.written_bytes = self.written_bytes.saturating_add(bytes);
         self.read_by.clear();
@@ -303,12 +296,23 @@ impl FileUse {
             Place::End | Place::None | Place::Unknown => None,
         };
         self.zeroed += u64::from(at == Some(0) && call.result == SQLITE_ZEROED_BYTES);
-        let Some(open) = open else { return };
+        let on = followed.file.as_ref();
+        let is_sync = call.writes_through() || on.is_some_and(|on| on.flags & O_DSYNC > 0);
+        if is_sync {
+            self.written_through_ns = self.written_through_ns.saturating_add(ns);
+        }
+        let Some(open) = open else {
+            self.syncs += u64::from(is_sync);
+            return;
+        };
         let goes_on = at.is_some() && (open.next == at || open.writes == 0);
         self.writes_in_order += u64::from(goes_on || place == Place::End);
         open.next = at.and_then(|at| at.checked_add(bytes));
         open.writes += 1;
         open.unsynced += 1;
+        if is_sync {
+            self.sync(Some(open));
+        }
     }
 
     fn sync(&mut self, open: Option<&mut OpenUse>) {
