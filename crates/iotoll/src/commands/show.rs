@@ -99,7 +99,9 @@ impl ShowArgs {
             None => String::new(),
             // What was read there is gone.
             Some(stdin) if stdin == "-" => "FILE".to_owned(),
-            Some(named) => quoted(&named),
+            Some(file) if self.run.as_deref().is_some_and(is_file) => quoted(&file),
+            // A run's name has nothing that a shell takes for something else.
+            Some(run) => run.into_owned(),
         }
     }
 

@@ -6,7 +6,7 @@ use crate::common;
 use std::fs;
 use std::path::Path;
 
-use common::{Places, assert_fails, run, stderr, stdout};
+use common::{Places, assert_fails, run, stderr, stdout, unnamed};
 use serde_json::Value;
 
 /// Long enough for five stretches on a machine that does much else.
@@ -60,7 +60,7 @@ fn a_check_is_one_screen_is_saved_as_every_run_and_leaves_nothing() {
 
     // It is found again by its name, says the same, and is a result as any other.
     let id = document["run"].as_str().unwrap();
-    assert_eq!(stdout(&run(["show", id])), screen);
+    assert_eq!(unnamed(&stdout(&run(["show", id])), id), unnamed(&screen, id));
     let result: Value = serde_json::from_str(&stdout(&run(["show", id, "--json", "-"]))).unwrap();
     assert_eq!(result["schema"], "iotoll.result/2");
     assert_eq!(result["check"]["places"], document["places"]);

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::process::{Command, Output};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
-use common::{Places, assert_fails, iotoll, stderr, stdout};
+use common::{Places, assert_fails, iotoll, stderr, stdout, unnamed};
 use report::formats::{FORMATS, JSON};
 use serde_json::Value;
 use store::{Content, Store};
@@ -197,7 +197,8 @@ fn history_lists_the_latest_first_and_only_what_is_asked_for() {
     assert_eq!(kept.said(&["history", "--study", "page"]), "no saved run matches\n");
     // By the names that it lists, and by how far back they are.
     let name = runs[1]["name"].as_str().unwrap();
-    assert_eq!(kept.said(&["show", name]), kept.said(&["show", "last~1"]));
+    let [by_name, by_age] = [name, "last~1"].map(|run| unnamed(&kept.said(&["show", run]), run));
+    assert_eq!(by_name, by_age);
     assert_fails(
         &kept.run(&["show", "last~2"]),
         2,

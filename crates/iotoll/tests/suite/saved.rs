@@ -12,7 +12,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use common::faults::{Going, Image};
-use common::{Mounted, Places, assert_fails, iotoll, place, skip, stderr, stdout};
+use common::{Mounted, Places, assert_fails, iotoll, place, skip, stderr, stdout, unnamed};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -91,9 +91,9 @@ fn the_last_run_and_any_by_the_beginning_of_its_name_are_shown_as_they_were_prin
     };
     assert_eq!(shown(&[]), printed[1].1);
     for (id, report, json) in &printed {
-        assert_eq!(shown(&[&id[..8]]), *report);
+        assert_eq!(unnamed(&shown(&[&id[..8]]), &id[..8]), unnamed(report, id));
         // The verdicts are decided anew, from the blocks, where a worth is given.
-        assert_eq!(shown(&[id, "--threshold", "5%"]), *report);
+        assert_eq!(unnamed(&shown(&[id, "--threshold", "5%"]), id), unnamed(report, id));
         assert_eq!(shown(&[id, "--threshold", "5%", "--full"]), shown(&[id, "--full"]));
         assert_eq!(shown(&[id, "--json", "-"]), *json);
     }

@@ -203,7 +203,7 @@ fn a_rate_says_what_it_is_worth() {
     assert!(text.contains("saves 69") || text.contains("saves 7"), "{text}");
     run = run.with_per_second(10.0);
     assert_eq!(analyse(&run).advice[0].group, Group::Leave);
-    assert!(printed(&run, 80).contains("pays from 2,5"), "{}", printed(&run, 80));
+    assert!(printed(&run, 80).contains("pays from 2,8"), "{}", printed(&run, 80));
 }
 
 #[test]

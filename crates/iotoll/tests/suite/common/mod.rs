@@ -84,6 +84,14 @@ pub(crate) fn run<S: AsRef<std::ffi::OsStr>>(args: impl IntoIterator<Item = S>) 
     iotoll().args(args).output().unwrap()
 }
 
+/// The words of a report of a run that was named so, as they are of the latest: a report says how
+/// to show the rest of the same run.
+pub(crate) fn unnamed(report: &str, run: &str) -> String {
+    let words = report.split_whitespace().collect::<Vec<_>>().join(" ");
+    let named = ["show", "report"].map(|command| format!("iotoll {command} {run}"));
+    words.replace(&named[0], "iotoll show").replace(&named[1], "iotoll report")
+}
+
 pub(crate) fn stdout(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).unwrap()
 }
