@@ -10,11 +10,11 @@
 use std::borrow::Cow;
 
 use csv::Writer;
-use model::analysis::{Analysis, ArmResult, Comparison, Latency};
+use model::analysis::{Analysis, ArmResult, Comparison};
 use model::arm::Axis;
 use model::printable::{printable, without_commands};
 use model::run::Run;
-use model::slice::Slice;
+use model::slice::{Latencies, Slice};
 
 use super::parameters::Parameters;
 
@@ -36,90 +36,34 @@ pub enum Rows {
 const ARM: [&str; 4] = ["study", "strategy", "place", "parameters"];
 /// The last column of every table: what the user calls the study.
 const LABEL: &str = "label";
-/// The columns of the three tables that follow.
-const OF_ARM: [&str; 15] = [
-    "slices",
-    "operations",
-    "toll_ns",
-    "mean_ns",
-    "p50_ns",
-    "p90_ns",
-    "p99_ns",
-    "p999_ns",
-    "max_ns",
-    "cpu_ns",
-    "now",
-    "ratio_to_now",
-    "ratio_low",
-    "ratio_high",
-    "verdict",
-];
-const OF_BLOCK: [&str; 16] = [
-    "block",
-    "operations",
-    "elapsed_ns",
-    "toll_ns",
-    "p50_ns",
-    "p99_ns",
-    "max_ns",
-    "user_ns",
-    "system_ns",
-    "sync_ns",
-    "sync_calls",
-    "requested_bytes",
-    "device_read_bytes",
-    "device_written_bytes",
-    "failed",
-    "untrusted",
-];
-const OF_COMPARISON: [&str; 18] = [
-    "name",
-    "compared_with",
-    "differs_in",
-    "toll_ns",
-    "compared_toll_ns",
-    "ratio",
-    "ratio_low",
-    "ratio_high",
-    "confidence",
-    "threshold",
-    "verdict",
-    "saves_ns_per_op",
-    "rounds",
-    "p99_ratio",
-    "p99_ratio_low",
-    "p99_ratio_high",
-    "p99_verdict",
-    "why",
-];
-const OF_BUCKET: [&str; 3] = ["latency_ns", "operations", "share_at_most"];
+/// A column of one of the tables: its head, and what it has of an arm's row.
+type Column<R> = (&'static str, fn(&ArmResult, &R) -> String);
 
 /// The table, with a line of heads.
 pub fn table(run: &Run, analysis: &Analysis, rows: Rows) -> Vec<u8> {
     let parameters = Parameters::of(run, analysis);
     let of = |arm: &ArmResult| parameters.cells(run, arm);
     match rows {
-        Rows::Arms => written(&OF_ARM, &parameters, of, arms(run, analysis)),
-        Rows::Blocks => written(&OF_BLOCK, &parameters, of, blocks(run, analysis)),
+        Rows::Arms => written(&of_arm(), &parameters, of, arms(run, analysis)),
+        Rows::Blocks => written(&of_block(), &parameters, of, blocks(run, analysis)),
         Rows::Buckets => written(&OF_BUCKET, &parameters, of, buckets(run, analysis)),
-        Rows::Comparisons => written(&OF_COMPARISON, &parameters, of, comparisons(run, analysis)),
+        Rows::Comparisons => written(&of_comparison(), &parameters, of, comparisons(run, analysis)),
     }
 }
 
-/// What a row has behind the arm's name.
-type Cells = Vec<String>;
-
-fn written<'a>(
-    heads: &[&str],
+fn written<'a, R>(
+    columns: &[Column<R>],
     parameters: &Parameters,
-    of_parameters: impl Fn(&ArmResult) -> Cells,
-    rows: impl Iterator<Item = (&'a ArmResult, Cells)>,
+    of_parameters: impl Fn(&ArmResult) -> Vec<String>,
+    rows: impl Iterator<Item = (&'a ArmResult, R)>,
 ) -> Vec<u8> {
     let mut table = Writer::from_writer(Vec::new());
     // Memory takes all that is written to it.
-    let all = ARM.into_iter().chain(heads.iter().copied()).chain(parameters.heads());
+    let all =
+        ARM.into_iter().chain(columns.iter().map(|(head, _)| *head)).chain(parameters.heads());
     let _ = table.write_record(all.chain([LABEL]).map(|head| plain(head).into_owned()));
-    for (arm, cells) in rows {
+    for (arm, row) in rows {
+        let cells = columns.iter().map(|(_, cell)| cell(arm, &row));
         let label = [arm.label.clone().unwrap_or_default()];
         let cells = name(arm).into_iter().chain(cells).chain(of_parameters(arm)).chain(label);
         let _ = table.write_record(cells.map(|text| plain(&text).into_owned()));
@@ -144,129 +88,152 @@ pub(crate) fn plain(text: &str) -> Cow<'_, str> {
     text
 }
 
-fn number(value: Option<f64>) -> String {
+/// Nothing where nothing is known.
+fn known<T: ToString>(value: Option<T>) -> String {
     value.map_or_else(String::new, |value| value.to_string())
 }
 
-fn whole(value: Option<u64>) -> String {
-    value.map_or_else(String::new, |value| value.to_string())
-}
-
-fn arms<'a>(run: &Run, analysis: &'a Analysis) -> impl Iterator<Item = (&'a ArmResult, Cells)> {
+/// Each with how it compares with what is done now.
+fn arms<'a>(
+    run: &Run,
+    analysis: &'a Analysis,
+) -> impl Iterator<Item = (&'a ArmResult, Option<&'a Comparison>)> {
     analysis.arms.iter().enumerate().map(|(index, arm)| {
         let against_now = analysis
             .comparisons
             .iter()
             .zip(&run.plan.pairs)
             .find(|(c, pair)| pair.other == index && analysis.is_now(&c.base));
-        (arm, of_arm(arm, against_now.map(|(comparison, _)| comparison)))
+        (arm, against_now.map(|(comparison, _)| comparison))
     })
 }
 
-fn of_arm(arm: &ArmResult, comparison: Option<&Comparison>) -> Cells {
-    let of = |pick: fn(Latency) -> f64| number(arm.time_per_op_ns.map(pick));
-    let cpu = arm.cpu_ns_per_op;
-    vec![
-        arm.slices.to_string(),
-        arm.operations.to_string(),
-        number(arm.typical_ns),
-        of(|l| l.mean),
-        of(|l| l.p50),
-        of(|l| l.p90),
-        of(|l| l.p99),
-        of(|l| l.p999),
-        of(|l| l.max),
-        number(Some(cpu.user + cpu.system)),
-        comparison.map_or_else(String::new, |c| c.base.clone()),
-        number(comparison.and_then(|c| c.ratio)),
-        number(comparison.and_then(|c| c.ratio_low)),
-        number(comparison.and_then(|c| c.ratio_high)),
-        comparison.map_or_else(String::new, |c| c.verdict.as_str().to_owned()),
+fn of_arm<'a>() -> [Column<Option<&'a Comparison>>; 15] {
+    [
+        ("slices", |arm, _| arm.slices.to_string()),
+        ("operations", |arm, _| arm.operations.to_string()),
+        ("toll_ns", |arm, _| known(arm.typical_ns)),
+        ("mean_ns", |arm, _| known(arm.time_per_op_ns.map(|all| all.mean))),
+        ("p50_ns", |arm, _| known(arm.time_per_op_ns.map(|all| all.p50))),
+        ("p90_ns", |arm, _| known(arm.time_per_op_ns.map(|all| all.p90))),
+        ("p99_ns", |arm, _| known(arm.time_per_op_ns.map(|all| all.p99))),
+        ("p999_ns", |arm, _| known(arm.time_per_op_ns.map(|all| all.p999))),
+        ("max_ns", |arm, _| known(arm.time_per_op_ns.map(|all| all.max))),
+        ("cpu_ns", |arm, _| (arm.cpu_ns_per_op.user + arm.cpu_ns_per_op.system).to_string()),
+        ("now", |_, against| known(against.map(|c| &c.base))),
+        ("ratio_to_now", |_, against| known(against.and_then(|c| c.ratio))),
+        ("ratio_low", |_, against| known(against.and_then(|c| c.ratio_low))),
+        ("ratio_high", |_, against| known(against.and_then(|c| c.ratio_high))),
+        ("verdict", |_, against| known(against.map(|c| c.verdict.as_str()))),
     ]
 }
+
+/// Each with the arm that the row's is compared with.
+type Compared<'a> = (&'a Comparison, &'a ArmResult);
 
 fn comparisons<'a>(
     run: &'a Run,
     analysis: &'a Analysis,
-) -> impl Iterator<Item = (&'a ArmResult, Cells)> {
+) -> impl Iterator<Item = (&'a ArmResult, Compared<'a>)> {
     analysis.comparisons.iter().zip(&run.plan.pairs).filter_map(|(comparison, pair)| {
         let [base, other] = [pair.base, pair.other].map(|arm| analysis.arms.get(arm));
-        Some((other?, of_comparison(comparison, base?, other?)))
+        Some((other?, (comparison, base?)))
     })
 }
 
-fn of_comparison(comparison: &Comparison, base: &ArmResult, other: &ArmResult) -> Cells {
-    let Comparison { ratio, ratio_low, ratio_high, p99, .. } = comparison;
-    let axis = match comparison.axis {
+fn of_comparison<'a>() -> [Column<Compared<'a>>; 18] {
+    [
+        ("name", |other, _| other.id.clone()),
+        ("compared_with", |_, (_, base)| base.id.clone()),
+        ("differs_in", |_, (c, _)| axis(c.axis).to_owned()),
+        ("toll_ns", |other, _| known(other.typical_ns)),
+        ("compared_toll_ns", |_, (_, base)| known(base.typical_ns)),
+        ("ratio", |_, (c, _)| known(c.ratio)),
+        ("ratio_low", |_, (c, _)| known(c.ratio_low)),
+        ("ratio_high", |_, (c, _)| known(c.ratio_high)),
+        ("confidence", |_, (c, _)| c.confidence.to_string()),
+        ("threshold", |_, (c, _)| c.threshold.to_string()),
+        ("verdict", |_, (c, _)| c.verdict.as_str().to_owned()),
+        ("saves_ns_per_op", |_, (c, _)| known(c.saves_ns_per_op)),
+        ("rounds", |_, (c, _)| c.blocks.to_string()),
+        ("p99_ratio", |_, (c, _)| known(c.p99.ratio)),
+        ("p99_ratio_low", |_, (c, _)| known(c.p99.ratio_low)),
+        ("p99_ratio_high", |_, (c, _)| known(c.p99.ratio_high)),
+        ("p99_verdict", |_, (c, _)| c.p99.verdict.as_str().to_owned()),
+        ("why", |_, (c, _)| known(c.why.as_deref())),
+    ]
+}
+
+fn axis(axis: Axis) -> &'static str {
+    match axis {
         Axis::Place => "place",
         Axis::Strategy => "strategy",
         Axis::Both => "both",
-    };
-    vec![
-        other.id.clone(),
-        base.id.clone(),
-        axis.to_owned(),
-        number(other.typical_ns),
-        number(base.typical_ns),
-        number(*ratio),
-        number(*ratio_low),
-        number(*ratio_high),
-        comparison.confidence.to_string(),
-        comparison.threshold.to_string(),
-        comparison.verdict.as_str().to_owned(),
-        number(comparison.saves_ns_per_op),
-        comparison.blocks.to_string(),
-        number(p99.ratio),
-        number(p99.ratio_low),
-        number(p99.ratio_high),
-        p99.verdict.as_str().to_owned(),
-        comparison.why.clone().unwrap_or_default(),
-    ]
+    }
+}
+
+/// What an arm did in a block.
+struct InBlock<'a> {
+    number: usize,
+    slice: Cow<'a, Slice>,
+    tick_ns: f64,
+}
+
+impl InBlock<'_> {
+    /// Nothing where nothing was timed: a quantile would be 0.
+    fn time(&self, ticks: fn(&Latencies) -> f64) -> String {
+        let latencies = &self.slice.latencies;
+        known((latencies.count() > 0).then(|| ticks(latencies) * self.tick_ns))
+    }
 }
 
 fn blocks<'a>(
     run: &'a Run,
     analysis: &'a Analysis,
-) -> impl Iterator<Item = (&'a ArmResult, Cells)> {
+) -> impl Iterator<Item = (&'a ArmResult, InBlock<'a>)> {
     let tick_ns = run.floor.tick_ns;
     run.blocks().flat_map(move |block| {
         let number = block.first().and_then(Slice::block).unwrap_or_default();
-        let cells = move |slice: &Slice| of_block(slice, number, tick_ns);
-        Slice::by_arm(block)
-            .into_iter()
-            .filter_map(move |(arm, slice)| Some((analysis.arms.get(arm)?, cells(&slice))))
+        Slice::by_arm(block).into_iter().filter_map(move |(arm, slice)| {
+            Some((analysis.arms.get(arm)?, InBlock { number, slice, tick_ns }))
+        })
     })
 }
 
-fn of_block(slice: &Slice, block: usize, tick_ns: f64) -> Cells {
-    let Slice { spent, outcome, latencies, .. } = slice;
-    // Where nothing was timed, a quantile would be 0.
-    let is_timed = latencies.count() > 0;
-    let time = |ticks: f64| number(is_timed.then_some(ticks * tick_ns));
-    vec![
-        block.to_string(),
-        slice.operations.to_string(),
-        spent.elapsed_ns.to_string(),
-        number(Some(slice.score_ns())),
-        time(latencies.quantile(0.5)),
-        time(latencies.quantile(0.99)),
-        time(latencies.max as f64),
-        spent.user_ns.to_string(),
-        spent.system_ns.to_string(),
-        spent.sync_ns.to_string(),
-        spent.sync_calls.to_string(),
-        spent.requested_bytes.to_string(),
-        whole(spent.device.map(|device| device.read_bytes)),
-        whole(spent.device.map(|device| device.written_bytes)),
-        whole(outcome.failed),
-        outcome.untrusted.clone().unwrap_or_default(),
+fn of_block<'a>() -> [Column<InBlock<'a>>; 16] {
+    [
+        ("block", |_, row| row.number.to_string()),
+        ("operations", |_, row| row.slice.operations.to_string()),
+        ("elapsed_ns", |_, row| row.slice.spent.elapsed_ns.to_string()),
+        ("toll_ns", |_, row| row.slice.score_ns().to_string()),
+        ("p50_ns", |_, row| row.time(|ticks| ticks.quantile(0.5))),
+        ("p99_ns", |_, row| row.time(|ticks| ticks.quantile(0.99))),
+        ("max_ns", |_, row| row.time(|ticks| ticks.max as f64)),
+        ("user_ns", |_, row| row.slice.spent.user_ns.to_string()),
+        ("system_ns", |_, row| row.slice.spent.system_ns.to_string()),
+        ("sync_ns", |_, row| row.slice.spent.sync_ns.to_string()),
+        ("sync_calls", |_, row| row.slice.spent.sync_calls.to_string()),
+        ("requested_bytes", |_, row| row.slice.spent.requested_bytes.to_string()),
+        ("device_read_bytes", |_, row| known(row.slice.spent.device.map(|it| it.read_bytes))),
+        ("device_written_bytes", |_, row| known(row.slice.spent.device.map(|it| it.written_bytes))),
+        ("failed", |_, row| known(row.slice.outcome.failed)),
+        ("untrusted", |_, row| known(row.slice.outcome.untrusted.as_deref())),
     ]
 }
+
+/// A latency, how many operations took it, and the share of those that took no longer.
+type Bucket = (f64, u64, f64);
+
+const OF_BUCKET: [Column<Bucket>; 3] = [
+    ("latency_ns", |_, (ns, _, _)| ns.to_string()),
+    ("operations", |_, (_, times, _)| times.to_string()),
+    ("share_at_most", |_, (_, _, share)| share.to_string()),
+];
 
 fn buckets<'a>(
     run: &'a Run,
     analysis: &'a Analysis,
-) -> impl Iterator<Item = (&'a ArmResult, Cells)> {
+) -> impl Iterator<Item = (&'a ArmResult, Bucket)> {
     analysis.arms.iter().zip(run.latencies_by_arm()).flat_map(move |(arm, all)| {
         let (count, tick_ns) = (all.count() as f64, run.floor.tick_ns);
         let cumulated = all.buckets.into_iter().scan(0, |seen, (ticks, times)| {
@@ -274,8 +241,7 @@ fn buckets<'a>(
             Some((ticks, times, *seen))
         });
         cumulated.map(move |(ticks, times, seen)| {
-            let latency = number(Some(ticks as f64 * tick_ns));
-            (arm, vec![latency, times.to_string(), number(Some(seen as f64 / count))])
+            (arm, (ticks as f64 * tick_ns, times, seen as f64 / count))
         })
     })
 }

@@ -7,7 +7,7 @@ use serde::Serialize;
 use trace::Bill;
 use units::{count, rough_size, time};
 
-use super::figures::{self, Figures};
+use super::figures::{COLUMNS, Figures};
 use super::parts;
 use crate::tables::{Section, Tables};
 
@@ -120,7 +120,7 @@ impl BillDiff {
 
     /// For a spreadsheet.
     pub(crate) fn rows(&self) -> (Vec<String>, Vec<Vec<String>>) {
-        let figures = |end: &str| figures::HEADS.map(|head| format!("{head}_{end}")).into_iter();
+        let figures = |end: &str| COLUMNS.map(|(head, _)| format!("{head}_{end}")).into_iter();
         let heads = ["of", "name"].map(str::to_owned).into_iter();
         let heads = heads.chain(figures("before")).chain(figures("after")).collect();
         let rows = self.rows.iter().map(|row| {

@@ -9,6 +9,7 @@ use trace::{Bill, Kind};
 use units::{count, percent, rough_size, time};
 
 pub use self::change::{BillDiff, between};
+use self::figures::COLUMNS;
 pub use self::figures::Figures;
 use crate::bill::{doing, folder, opening};
 use crate::tables::{Section, Tables};
@@ -71,7 +72,7 @@ const HEADS: [&str; 2] = ["of", "name"];
 
 /// The bill for a spreadsheet: a row for all, for each kind, folder and file.
 pub(crate) fn rows(bill: &Bill) -> (Vec<String>, Vec<Vec<String>>) {
-    let heads = HEADS.iter().chain(&figures::HEADS).map(ToString::to_string).collect();
+    let heads = HEADS.into_iter().chain(COLUMNS.map(|(head, _)| head)).map(str::to_owned).collect();
     let rows = parts(bill).into_iter().map(|(of, name, figures)| {
         [of.to_owned(), name].into_iter().chain(figures.cells()).collect()
     });
