@@ -2,10 +2,7 @@
 //! less time than a slice takes. Causes, tails and what makes a comparison invalid take
 //! the whole record, and come at the end.
 
-use std::collections::BTreeMap;
-
-use model::analysis::{Analysis, ArmResult, Comparison, Cpu, Io, TailComparison, Verdict};
-use model::noise::Noise;
+use model::analysis::{Analysis, ArmResult, Comparison, TailComparison};
 use model::run::{ArmRecord, Run};
 use model::slice::{Phase, Slice};
 
@@ -66,18 +63,12 @@ impl LiveSummary {
         let subject = advice::Subject { run: &self.run, arms: &arms, comparisons: &comparisons };
         let advice = advice::of(subject);
         Analysis {
-            check: None,
             blocks: self.typical_times_ns.iter().map(Vec::len).max().unwrap_or_default() as u64,
             stretches: states.stretches() as u64,
-            cut_afterwards: false,
             arms,
             comparisons,
-            noise: Noise::default(),
-            carry_over: Vec::new(),
-            picks: Vec::new(),
             advice,
-            reproduction: None,
-            scaling: Vec::new(),
+            ..Analysis::default()
         }
     }
 
@@ -93,21 +84,9 @@ impl LiveSummary {
             place: self.run.places[*place].label.clone(),
             params: params.clone(),
             slices: typical_times_ns.len() as u64,
-            operations: 0,
-            time_per_op_ns: None,
             typical_ns: (!typical_times_ns.is_empty())
                 .then(|| stats::median(&mut typical_times_ns.clone())),
-            drift: None,
-            modes: None,
-            cpu_ns_per_op: Cpu::default(),
-            time: Vec::new(),
-            io: Io::default(),
-            integrity: None,
-            metrics: BTreeMap::new(),
-            evidence: BTreeMap::new(),
-            causes: Vec::new(),
-            not_kept: Vec::new(),
-            failure: None,
+            ..ArmResult::default()
         }
     }
 
@@ -129,22 +108,11 @@ impl LiveSummary {
             threshold: self.run.plan.threshold,
             verdict,
             blocks: state.taken.len() as u64,
-            decided_after: None,
-            totals: None,
-            drift: None,
-            p99: tail_unknown(verdict),
-            errors: None,
-            why: None,
-            more_seconds: None,
-            causes: Vec::new(),
-            next: None,
+            // Nothing is known of 99th percentiles while the run goes on.
+            p99: TailComparison { verdict, ..TailComparison::default() },
+            ..Comparison::default()
         }
     }
-}
-
-/// Nothing is known of 99th percentiles while the run goes on.
-fn tail_unknown(verdict: Verdict) -> TailComparison {
-    TailComparison { ratio: None, ratio_low: None, ratio_high: None, other_runs: None, verdict }
 }
 
 #[cfg(test)]

@@ -92,30 +92,11 @@ pub(crate) fn comparison(verdict: Verdict) -> Comparison {
     Comparison {
         base: "a".to_owned(),
         other: "b".to_owned(),
-        axis: Axis::Place,
-        ratio: None,
-        ratio_low: None,
-        ratio_high: None,
-        other_runs: None,
         confidence: 0.95,
-        saves_ns_per_op: None,
         threshold: 0.05,
         verdict,
         blocks: 10,
-        decided_after: None,
-        totals: None,
-        drift: None,
-        p99: TailComparison {
-            ratio: None,
-            ratio_low: None,
-            ratio_high: None,
-            other_runs: None,
-            verdict,
-        },
-        errors: None,
-        why: None,
-        causes: Vec::new(),
-        more_seconds: None,
-        next: None,
+        p99: TailComparison { verdict, ..TailComparison::default() },
+        ..Comparison::default()
     }
 }

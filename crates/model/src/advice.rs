@@ -7,7 +7,7 @@ pub const USUAL_PER_S: f64 = 100.0;
 
 /// A change to make, or to leave alone, with what it is compared with: how it is done now,
 /// at the first place, by the first strategy, with the first value of each parameter.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Advice {
     /// What to do.
@@ -48,7 +48,7 @@ pub struct Advice {
 }
 
 /// What to do with a change.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Group {
@@ -57,6 +57,7 @@ pub enum Group {
     /// Make it if the condition holds: it surely saves time.
     OnlyIf,
     /// Leave it: no change that was tried pays.
+    #[default]
     Leave,
     /// It was not found out.
     Undecided,

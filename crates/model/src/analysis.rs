@@ -22,7 +22,7 @@ use crate::subject::subject;
 pub use crate::time_part::{TimeKind, TimePart};
 
 /// What follows from a run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Analysis {
     /// How many blocks were complete.
     pub blocks: u64,
@@ -79,7 +79,7 @@ pub struct Pick {
 }
 
 /// One arm's times over all its slices.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ArmResult {
     /// Its name: `log/held@disk`.
@@ -225,7 +225,7 @@ pub struct Io {
 }
 
 /// What can be said of two arms.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
@@ -236,13 +236,14 @@ pub enum Verdict {
     /// They differ surely by less than the threshold.
     Same,
     /// The budget ran out first.
+    #[default]
     Unclear,
     /// The measurement cannot be trusted.
     Invalid,
 }
 
 /// Two arms, held against each other.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Comparison {
     /// The id of the arm that the other is held against.
@@ -343,7 +344,7 @@ pub struct Next {
 }
 
 /// Two arms' 99th percentiles, held against each other as their means are.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TailComparison {
     /// The other's over the base's.

@@ -44,11 +44,12 @@ impl Arm {
 }
 
 /// What two compared arms differ in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Axis {
     /// The same I/O at another place.
+    #[default]
     Place,
     /// Another way of doing it at the same place: another strategy, or another value
     /// of a parameter that stands for a way of doing it.

@@ -21,7 +21,7 @@ pub use crate::strategy::StrategyDescription;
 use crate::strategy::StrategyFacts;
 
 /// One study, as its runs describe it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StudyDescription {
     /// Its name in plans and flags.
@@ -179,23 +179,8 @@ impl StudyDescription {
             name: name.to_owned(),
             about: about.to_owned(),
             operation: operation.to_owned(),
-            moves_bytes: false,
-            score: Score::MeanTime,
-            score_when: Vec::new(),
-            strategies: Vec::new(),
-            promise_when: Vec::new(),
-            relies_on: Vec::new(),
-            params: Vec::new(),
-            applies_when: Vec::new(),
-            figures: Vec::new(),
-            parts: Vec::new(),
-            causes: Vec::new(),
-            break_evens: Vec::new(),
-            notes: Vec::new(),
-            mix: None,
             by_default: true,
-            compared: Vec::new(),
-            details: "",
+            ..Self::default()
         }
     }
 

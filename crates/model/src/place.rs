@@ -100,7 +100,7 @@ pub(crate) fn is_label_char(c: char) -> bool {
 }
 
 /// What kind of storage a place stands on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum StorageKind {
@@ -113,6 +113,7 @@ pub enum StorageKind {
     /// A file system in user space.
     Fuse,
     /// None of the above, or it could not be told.
+    #[default]
     Other,
 }
 
@@ -184,7 +185,7 @@ pub struct DeviceLayer {
 }
 
 /// What a place stands on, as far as it could be read. Sizes in bytes.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PlaceFacts {
     /// The user's name for it.
@@ -250,28 +251,7 @@ pub struct PlaceFacts {
 impl PlaceFacts {
     /// A place of which nothing is known but its label.
     pub fn unknown(label: &str) -> Self {
-        Self {
-            label: label.to_owned(),
-            path: PathBuf::new(),
-            created: None,
-            free_pieces: None,
-            kind: StorageKind::Other,
-            filesystem: "unknown".to_owned(),
-            device: None,
-            devices: Vec::new(),
-            mount_point: PathBuf::new(),
-            mount_options: Vec::new(),
-            journal: None,
-            read_only: false,
-            total_bytes: 0,
-            free_bytes: 0,
-            total_inodes: None,
-            free_inodes: None,
-            filesystem_id: 0,
-            details: Vec::new(),
-            not_kept: None,
-            unread: Vec::new(),
-        }
+        Self { label: label.to_owned(), filesystem: "unknown".to_owned(), ..Self::default() }
     }
 
     /// Whether it is known that machines which share it do not have this between them.

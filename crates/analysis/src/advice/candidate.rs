@@ -116,21 +116,12 @@ pub(super) fn alone(subject: Subject, now: usize) -> Advice {
 /// To leave an arm as it is.
 fn unchanged(now: &ArmResult) -> Advice {
     Advice {
-        group: Group::Leave,
-        condition: None,
         study: now.study.clone(),
         label: now.label.clone(),
         now: vec![now.id.clone()],
-        change: None,
         keeps_promises: true,
-        comparisons: Vec::new(),
         now_ns: now.typical_ns,
-        then_ns: None,
-        ratio: None,
-        ratio_low: None,
-        ratio_high: None,
-        pays_from_per_s: None,
-        per_second: None,
+        ..Advice::default()
     }
 }
 
