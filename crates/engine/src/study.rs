@@ -3,8 +3,8 @@
 //! A [`Study`] turns an arm's strategy and parameters into a [`Workload`], which is the
 //! arm's for the whole run. Each of its slices goes through four states, each made from
 //! the one before: [`Prepared`], [`Ready`], [`Ran`], and the [`Outcome`] once it is
-//! finished. None of these traits has a method with a body of its own, so that what
-//! wraps a workload cannot forget to pass one on.
+//! finished. Neither [`Workload`] nor any of these has a method with a body of its own, so that
+//! what wraps a workload cannot forget to pass one on.
 
 use std::os::fd::BorrowedFd;
 use std::rc::Rc;
@@ -36,30 +36,25 @@ pub trait Study: Sync {
     fn cases(&self) -> &'static [Case];
 
     /// An arm that writes what a power failure could take; nothing where none of the study
-    /// does.
+    /// does, as is usual.
     ///
     /// # Errors
     /// Where strategy and parameters do not go together, or the arm is none that can be tried.
-    fn power_trial(
-        &self,
-        strategy: &str,
-        params: &Params,
-    ) -> Result<Option<Box<dyn PowerTrial>>, StudyError>;
+    fn power_trial(&self, _strategy: &str, _params: &Params) -> MaybePowerTrial {
+        Ok(None)
+    }
 
     /// Does an assignment, in a worker process of the study.
     ///
     /// # Errors
-    /// Where it fails, in words; or where the study has no worker processes.
-    fn work(&self, assignment: &Assignment, session: Session<'_>) -> Result<Report, String>;
+    /// Where it fails, in words; or where the study has no worker processes, as is usual.
+    fn work(&self, _assignment: &Assignment, _session: Session<'_>) -> Result<Report, String> {
+        Err(format!("the study {} has no worker processes", self.spec().name))
+    }
 }
 
-/// The answer of a study that has no worker processes.
-///
-/// # Errors
-/// Always.
-pub fn has_no_workers(study: &dyn Study) -> Result<Report, String> {
-    Err(format!("the study {} has no worker processes", study.spec().name))
-}
+/// What [`Study::power_trial`] answers.
+pub type MaybePowerTrial = Result<Option<Box<dyn PowerTrial>>, StudyError>;
 
 /// One arm, whose writing is cut short.
 pub trait PowerTrial {
@@ -82,8 +77,10 @@ pub trait PowerTrial {
     fn look(&self, folders: SliceFolders<'_>, done: u64) -> Result<Left, StudyError>;
 
     /// Whether the promise rests on what is there before the first operation, so that it
-    /// has to be on the device by then.
-    fn starts_settled(&self) -> bool;
+    /// has to be on the device by then, as is usual.
+    fn starts_settled(&self) -> bool {
+        true
+    }
 }
 
 /// One arm's work: its parameters, and what it keeps from slice to slice.

@@ -14,15 +14,14 @@ use std::sync::LazyLock;
 
 use engine::slice_timer::SliceTimer;
 use engine::study::{
-    Doing, Footprint, Operations, PowerTrial, Prepared, Ran, Ready, RunsIn, SliceFolders, Study,
-    StudyError, Workload, has_no_workers,
+    Doing, Footprint, Operations, Prepared, Ran, Ready, RunsIn, SliceFolders, Study, StudyError,
+    Workload,
 };
 use model::case::Case;
 use model::integrity::Integrity;
 use model::material::Material;
 use model::slice::Outcome;
 use model::study::{ParamKind, Params, StudyDescription};
-use process::worker::{Assignment, Report, Session};
 use rustix::fs::{OFlags, fdatasync};
 use units::exact_size;
 
@@ -103,14 +102,6 @@ impl Study for Stream {
 
     fn cases(&self) -> &'static [Case] {
         CASES
-    }
-
-    fn power_trial(&self, _: &str, _: &Params) -> Result<Option<Box<dyn PowerTrial>>, StudyError> {
-        Ok(None)
-    }
-
-    fn work(&self, _: &Assignment, _: Session<'_>) -> Result<Report, String> {
-        has_no_workers(self)
     }
 }
 

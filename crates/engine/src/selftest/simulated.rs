@@ -19,7 +19,6 @@ use model::slice::{Latencies, Outcome, Slice};
 use model::spent::Spent;
 use model::study::{Params, StrategyDescription, StudyDescription};
 use process::StopFlag;
-use process::worker::{Assignment, Report, Session};
 use rand::{Rng as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 
@@ -32,7 +31,6 @@ use crate::runner::SliceRunner;
 use crate::slice_timer::SliceTimer;
 use crate::study::{
     Footprint, Operations, Prepared, Ran, Ready, RunsIn, SliceFolders, Study, Workload,
-    has_no_workers,
 };
 use crate::unchanging::Unchanging;
 
@@ -84,18 +82,6 @@ impl Study for Simulated {
 
     fn cases(&self) -> &'static [model::case::Case] {
         &[]
-    }
-
-    fn power_trial(
-        &self,
-        _: &str,
-        _: &Params,
-    ) -> Result<Option<Box<dyn crate::study::PowerTrial>>, StudyError> {
-        Ok(None)
-    }
-
-    fn work(&self, _: &Assignment, _: Session<'_>) -> Result<Report, String> {
-        has_no_workers(self)
     }
 }
 

@@ -9,12 +9,11 @@ use std::sync::atomic::Ordering;
 use engine::slice_timer::SliceTimer;
 use engine::study::{
     Doing as _, Footprint, Operations, Prepared, Ran, Ready, RunsIn, SliceFolders, Study,
-    StudyError, Workload, has_no_workers,
+    StudyError, Workload,
 };
 use model::material::Material;
 use model::slice::Outcome;
 use model::study::{ParamDescription, ParamKind, Params, StrategyDescription, StudyDescription};
-use process::worker::{Assignment, Report, Session};
 use rustix::fs::{
     Advice, AtFlags, FlockOperation, Mode, OFlags, fadvise, fdatasync, flock, fstat, openat,
     unlinkat,
@@ -92,18 +91,6 @@ impl Study for Situation {
 
     fn cases(&self) -> &'static [model::case::Case] {
         &[]
-    }
-
-    fn power_trial(
-        &self,
-        _: &str,
-        _: &Params,
-    ) -> Result<Option<Box<dyn engine::study::PowerTrial>>, StudyError> {
-        Ok(None)
-    }
-
-    fn work(&self, _: &Assignment, _: Session<'_>) -> Result<Report, String> {
-        has_no_workers(self)
     }
 }
 

@@ -23,13 +23,12 @@ mod turns;
 use std::rc::Rc;
 
 use engine::study::{
-    Doing as _, Footprint, Operations, PowerTrial, Prepared, RunsIn, SliceFolders, Study,
-    StudyError, Workload, has_no_workers,
+    Doing as _, Footprint, MaybePowerTrial, Operations, Prepared, RunsIn, SliceFolders, Study,
+    StudyError, Workload,
 };
 use model::case::Case;
 use model::material::Material;
 use model::study::{Params, StudyDescription};
-use process::worker::{Assignment, Report, Session};
 
 use self::common::Kept;
 use self::config::Config;
@@ -59,16 +58,8 @@ impl Study for Blocks {
         spec::CASES
     }
 
-    fn power_trial(
-        &self,
-        strategy: &str,
-        params: &Params,
-    ) -> Result<Option<Box<dyn PowerTrial>>, StudyError> {
+    fn power_trial(&self, strategy: &str, params: &Params) -> MaybePowerTrial {
         Ok(Some(Box::new(power::Overwritten::new(strategy, params)?)))
-    }
-
-    fn work(&self, _: &Assignment, _: Session<'_>) -> Result<Report, String> {
-        has_no_workers(self)
     }
 }
 

@@ -60,8 +60,4 @@ impl PowerTrial for Overwritten {
         let may_lose = if config.is_synced() { 0 } else { done };
         Ok(Left::lost(lost, may_lose).with_damage(damage, is_allowed))
     }
-
-    fn starts_settled(&self) -> bool {
-        true
-    }
 }

@@ -20,15 +20,14 @@ use std::os::fd::{BorrowedFd, OwnedFd};
 
 use engine::slice_timer::SliceTimer;
 use engine::study::{
-    Doing, Footprint, Operations, PowerTrial, Prepared, Ran, Ready, RunsIn, SliceFolders, Study,
-    StudyError, Workload, has_no_workers,
+    Doing, Footprint, MaybePowerTrial, Operations, Prepared, Ran, Ready, RunsIn, SliceFolders,
+    Study, StudyError, Workload,
 };
 use model::case::Case;
 use model::integrity::Integrity;
 use model::material::Material;
 use model::slice::Outcome;
 use model::study::{Params, StudyDescription};
-use process::worker::{Assignment, Report, Session};
 use units::exact_size;
 
 pub(crate) use self::sources::OWN;
@@ -65,16 +64,8 @@ impl Study for Cache {
         spec::CASES
     }
 
-    fn power_trial(
-        &self,
-        strategy: &str,
-        params: &Params,
-    ) -> Result<Option<Box<dyn PowerTrial>>, StudyError> {
+    fn power_trial(&self, strategy: &str, params: &Params) -> MaybePowerTrial {
         Ok(Some(Box::new(power::Rebuilt::new(strategy, params)?)))
-    }
-
-    fn work(&self, _: &Assignment, _: Session<'_>) -> Result<Report, String> {
-        has_no_workers(self)
     }
 }
 

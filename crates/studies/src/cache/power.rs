@@ -69,10 +69,6 @@ impl PowerTrial for Rebuilt {
         let allowed = self.config.put.may_leave_a_part();
         Ok(Left::default().with_damage(self.damage(folders)?, allowed))
     }
-
-    fn starts_settled(&self) -> bool {
-        true
-    }
 }
 
 /// How a file differs from what should be in it, if it does.

@@ -18,15 +18,14 @@ use std::os::fd::OwnedFd;
 
 use engine::slice_timer::SliceTimer;
 use engine::study::{
-    Doing, Footprint, Operations, Part, PowerTrial, Prepared, Ran, Ready, RunsIn, SliceFolders,
-    Study, StudyError, Workload, has_no_workers,
+    Doing, Footprint, MaybePowerTrial, Operations, Part, Prepared, Ran, Ready, RunsIn,
+    SliceFolders, Study, StudyError, Workload,
 };
 use model::case::Case;
 use model::integrity::Integrity;
 use model::material::Material;
 use model::slice::Outcome;
 use model::study::{Params, StudyDescription};
-use process::worker::{Assignment, Report, Session};
 use rustix::fs::{AtFlags, OFlags, fstat, renameat, statat, unlinkat};
 use rustix::io::Errno;
 
@@ -64,16 +63,8 @@ impl Study for Files {
         spec::CASES
     }
 
-    fn power_trial(
-        &self,
-        strategy: &str,
-        params: &Params,
-    ) -> Result<Option<Box<dyn PowerTrial>>, StudyError> {
+    fn power_trial(&self, strategy: &str, params: &Params) -> MaybePowerTrial {
         Ok(Some(Box::new(power::Written::new(strategy, params)?)))
-    }
-
-    fn work(&self, _: &Assignment, _: Session<'_>) -> Result<Report, String> {
-        has_no_workers(self)
     }
 }
 

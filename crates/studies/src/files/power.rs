@@ -67,8 +67,4 @@ impl PowerTrial for Written {
         let may_lose = if allowed { done } else { 0 };
         Ok(Left::lost(lost, may_lose).with_damage(damage, allowed))
     }
-
-    fn starts_settled(&self) -> bool {
-        true
-    }
 }

@@ -20,13 +20,12 @@ mod slice;
 mod spec;
 
 use engine::study::{
-    Doing as _, Footprint, Operations, PowerTrial, Prepared, RunsIn, SliceFolders, Study,
-    StudyError, Workload, has_no_workers,
+    Doing as _, Footprint, MaybePowerTrial, Operations, Prepared, RunsIn, SliceFolders, Study,
+    StudyError, Workload,
 };
 use model::case::Case;
 use model::material::Material;
 use model::study::{Params, StudyDescription};
-use process::worker::{Assignment, Report, Session};
 
 use self::config::Config;
 use self::slice::{Arm, PreparedJournal};
@@ -48,16 +47,8 @@ impl Study for Journal {
         spec::CASES
     }
 
-    fn power_trial(
-        &self,
-        strategy: &str,
-        params: &Params,
-    ) -> Result<Option<Box<dyn PowerTrial>>, StudyError> {
+    fn power_trial(&self, strategy: &str, params: &Params) -> MaybePowerTrial {
         Ok(Some(Box::new(power::Committed::new(strategy, params)?)))
-    }
-
-    fn work(&self, _: &Assignment, _: Session<'_>) -> Result<Report, String> {
-        has_no_workers(self)
     }
 }
 

@@ -70,8 +70,4 @@ impl PowerTrial for Committed {
         let lost = done.saturating_sub(there);
         Ok(Left::lost(lost, 0).with_damage(self.damage(&snapshot, there), false))
     }
-
-    fn starts_settled(&self) -> bool {
-        true
-    }
 }

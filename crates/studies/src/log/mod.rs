@@ -34,7 +34,8 @@ mod work;
 mod writer;
 
 use engine::study::{
-    Footprint, Operations, PowerTrial, Prepared, RunsIn, SliceFolders, Study, StudyError, Workload,
+    Footprint, MaybePowerTrial, Operations, Prepared, RunsIn, SliceFolders, Study, StudyError,
+    Workload,
 };
 use model::case::Case;
 use model::material::Material;
@@ -63,11 +64,7 @@ impl Study for Log {
         cases::CASES
     }
 
-    fn power_trial(
-        &self,
-        strategy: &str,
-        params: &Params,
-    ) -> Result<Option<Box<dyn PowerTrial>>, StudyError> {
+    fn power_trial(&self, strategy: &str, params: &Params) -> MaybePowerTrial {
         Ok(Some(Box::new(power::Appending::new(strategy, params)?)))
     }
 

@@ -18,14 +18,13 @@ use std::os::fd::BorrowedFd;
 
 use engine::slice_timer::SliceTimer;
 use engine::study::{
-    Doing, Footprint, Operations, PowerTrial, Prepared, Ran, Ready, RunsIn, SliceFolders, Study,
-    StudyError, Workload, has_no_workers,
+    Doing, Footprint, Operations, Prepared, Ran, Ready, RunsIn, SliceFolders, Study, StudyError,
+    Workload,
 };
 use model::case::Case;
 use model::material::Material;
 use model::slice::Outcome;
 use model::study::{Params, StudyDescription};
-use process::worker::{Assignment, Report, Session};
 use units::exact_size;
 
 use self::readers::Reader;
@@ -70,14 +69,6 @@ impl Study for Page {
 
     fn cases(&self) -> &'static [Case] {
         spec::CASES
-    }
-
-    fn power_trial(&self, _: &str, _: &Params) -> Result<Option<Box<dyn PowerTrial>>, StudyError> {
-        Ok(None)
-    }
-
-    fn work(&self, _: &Assignment, _: Session<'_>) -> Result<Report, String> {
-        has_no_workers(self)
     }
 }
 

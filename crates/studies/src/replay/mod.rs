@@ -27,13 +27,11 @@ mod tests;
 mod unexplained;
 
 use engine::study::{
-    Footprint, Operations, PowerTrial, Prepared, RunsIn, SliceFolders, Study, StudyError, Workload,
-    has_no_workers,
+    Footprint, Operations, Prepared, RunsIn, SliceFolders, Study, StudyError, Workload,
 };
 use model::case::Case;
 use model::material::Material;
 use model::study::{Params, StudyDescription};
-use process::worker::{Assignment, Report, Session};
 
 use self::config::Config;
 use self::slice::Slice;
@@ -54,14 +52,6 @@ impl Study for Replay {
 
     fn cases(&self) -> &'static [Case] {
         spec::CASES
-    }
-
-    fn power_trial(&self, _: &str, _: &Params) -> Result<Option<Box<dyn PowerTrial>>, StudyError> {
-        Ok(None)
-    }
-
-    fn work(&self, _: &Assignment, _: Session<'_>) -> Result<Report, String> {
-        has_no_workers(self)
     }
 }
 

@@ -21,13 +21,13 @@ mod traffic;
 mod user_data;
 
 use engine::study::{
-    Footprint, Operations, PowerTrial, Prepared, RunsIn, SliceFolders, Study, StudyError, Workload,
-    has_no_workers,
+    Footprint, MaybePowerTrial, Operations, Prepared, RunsIn, SliceFolders, Study, StudyError,
+    Workload,
 };
 use model::case::Case;
 use model::material::Material;
 use model::study::{Params, StudyDescription};
-use process::worker::{Assignment, Report, Session, WorkerPool};
+use process::worker::WorkerPool;
 
 use self::config::Config;
 pub(crate) use self::data::footprint;
@@ -54,16 +54,8 @@ impl Study for Sqlite {
         spec::CASES
     }
 
-    fn power_trial(
-        &self,
-        strategy: &str,
-        params: &Params,
-    ) -> Result<Option<Box<dyn PowerTrial>>, StudyError> {
+    fn power_trial(&self, strategy: &str, params: &Params) -> MaybePowerTrial {
         Ok(Some(Box::new(power::Changed::new(strategy, params)?)))
-    }
-
-    fn work(&self, _: &Assignment, _: Session<'_>) -> Result<Report, String> {
-        has_no_workers(self)
     }
 }
 

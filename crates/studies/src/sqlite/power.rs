@@ -104,8 +104,4 @@ impl PowerTrial for Changed {
         };
         Ok(Left::lost(lost, allowed).with_damage(self.damage(&found, updates_done), breaks))
     }
-
-    fn starts_settled(&self) -> bool {
-        true
-    }
 }

@@ -10,11 +10,10 @@ mod profile;
 mod programs;
 mod spec;
 
-use engine::study::{PowerTrial, Study, StudyError, Workload, has_no_workers};
+use engine::study::{Study, StudyError, Workload};
 use model::case::Case;
 use model::check::Program;
 use model::study::{Params, StudyDescription};
-use process::worker::{Assignment, Report, Session};
 
 use self::commits::{CommitsArm, Timed};
 use self::profile::{FileAtStart, Profile};
@@ -81,14 +80,6 @@ impl Study for Storage {
 
     fn cases(&self) -> &'static [Case] {
         spec::CASES
-    }
-
-    fn power_trial(&self, _: &str, _: &Params) -> Result<Option<Box<dyn PowerTrial>>, StudyError> {
-        Ok(None)
-    }
-
-    fn work(&self, _: &Assignment, _: Session<'_>) -> Result<Report, String> {
-        has_no_workers(self)
     }
 }
 
