@@ -7,6 +7,7 @@ use std::os::unix::fs::FileExt as _;
 
 use engine::power::Left;
 use engine::slice_timer::SliceTimer;
+use engine::study::PowerTrial as _;
 use host::page_cache::resident_bytes;
 use model::integrity::Integrity;
 

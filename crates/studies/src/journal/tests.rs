@@ -5,6 +5,7 @@ use std::os::fd::AsFd as _;
 use std::path::Path;
 
 use engine::power::Left;
+use engine::study::PowerTrial as _;
 use model::study::Unit;
 
 use super::power::Committed;
