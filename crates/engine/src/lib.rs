@@ -13,7 +13,7 @@
 //! of operations are not calibrated, and those that start everything again (`Workload::warms_up`) are not
 //! warmed up: their slices may take seconds.
 //!
-//! `local.rs` and `slice_meter.rs` take a slice through its states: `Workload`, `Prepared`, `Ready`, `Ran` and
+//! `local.rs` and `slice_meter.rs` take a slice through its states: `Workload`, `Ready`, `Ran` and
 //! `Outcome`. Each is a type that the next one consumes. None of the traits has a method with a default body,
 //! so what wraps one cannot forget any.
 //!

@@ -93,7 +93,7 @@ impl SliceMeter {
         let timer = &mut self.timer;
         let began = self.clock.ticks();
         let folders = SliceFolders { clients: self.clients.as_ref(), ..folders };
-        let ready = workload.prepare(folders)?.ready(operations, timer)?;
+        let ready = workload.ready(folders, operations, timer)?;
         self.preparing = self.clock.between(began, self.clock.ticks());
         (devices.may_start)().doing("waiting for the slice before to be put away")?;
 
@@ -170,7 +170,7 @@ mod tests {
     use model::slice::Outcome;
 
     use super::*;
-    use crate::study::{Footprint, Operations, Prepared, Ran, Ready, RunsIn};
+    use crate::study::{Footprint, Operations, Ran, Ready, RunsIn};
 
     /// What was done, in order, by a workload in each of its states.
     #[derive(Clone, Default)]
@@ -207,34 +207,19 @@ mod tests {
             Footprint::NOTHING
         }
 
-        fn prepare<'a>(
+        fn ready<'a>(
             &'a mut self,
             _: SliceFolders<'_>,
-        ) -> Result<Box<dyn Prepared + 'a>, StudyError> {
-            self.add("prepare");
+            _: u64,
+            _: &SliceTimer,
+        ) -> Result<Box<dyn Ready<'a> + 'a>, StudyError> {
+            self.add("ready");
             Ok(Box::new(self.clone()))
         }
     }
 
-    impl Prepared for Steps {
-        fn ready<'a>(
-            self: Box<Self>,
-            _: u64,
-            _: &SliceTimer,
-        ) -> Result<Box<dyn Ready + 'a>, StudyError>
-        where
-            Self: 'a,
-        {
-            self.add("ready");
-            Ok(self)
-        }
-    }
-
-    impl Ready for Steps {
-        fn run<'a>(self: Box<Self>, _: &mut SliceTimer) -> Result<Box<dyn Ran + 'a>, StudyError>
-        where
-            Self: 'a,
-        {
+    impl<'a> Ready<'a> for Steps {
+        fn run(self: Box<Self>, _: &mut SliceTimer) -> Result<Box<dyn Ran + 'a>, StudyError> {
             self.add("run");
             Ok(self)
         }
@@ -273,7 +258,7 @@ mod tests {
         };
         let mut meter = SliceMeter::new(Clock::new(), StopFlag::default());
         meter.slice(&mut steps, 1, folders, &mut devices).unwrap();
-        let before = ["prepare", "ready", "may start", "devices", "run", "devices"];
+        let before = ["ready", "may start", "devices", "run", "devices"];
         let after = ["flush", "devices", "finish"];
         assert_eq!(*steps.0.borrow(), [&before[..], &after[..]].concat());
     }

@@ -1,8 +1,8 @@
 //! What a study must do to be timed.
 //!
 //! A [`Study`] turns an arm's strategy and parameters into a [`Workload`], which is the
-//! arm's for the whole run. Each of its slices goes through four states, each made from
-//! the one before: [`Prepared`], [`Ready`], [`Ran`], and the [`Outcome`] once it is
+//! arm's for the whole run. Each of its slices goes through three states, each made from
+//! the one before: [`Ready`], [`Ran`], and the [`Outcome`] once it is
 //! finished. Neither [`Workload`] nor any of these has a method with a body of its own, so that
 //! what wraps a workload cannot forget to pass one on.
 
@@ -68,7 +68,7 @@ pub trait PowerTrial {
         folders: SliceFolders<'_>,
         operations: u64,
         timer: &SliceTimer,
-    ) -> Result<Box<dyn Ready + 'a>, StudyError>;
+    ) -> Result<Box<dyn Ready<'a> + 'a>, StudyError>;
 
     /// Looks at what is left of the latest slice, of which so many operations were done.
     ///
@@ -105,14 +105,16 @@ pub trait Workload {
     /// The most that the arm keeps from slice to slice.
     fn kept_footprint(&self) -> Footprint;
 
-    /// Makes, outside the clock, what every slice needs, however many operations it has.
+    /// Makes a slice ready, outside the clock, for so many operations.
     ///
     /// # Errors
-    /// Where that cannot be made.
-    fn prepare<'a>(
+    /// Where that cannot be done.
+    fn ready<'a>(
         &'a mut self,
         folders: SliceFolders<'_>,
-    ) -> Result<Box<dyn Prepared + 'a>, StudyError>;
+        operations: u64,
+        timer: &SliceTimer,
+    ) -> Result<Box<dyn Ready<'a> + 'a>, StudyError>;
 }
 
 /// The process that an arm's slices run in.
@@ -221,30 +223,13 @@ impl Part {
     }
 }
 
-/// A slice whose folder is prepared.
-pub trait Prepared {
-    /// Makes ready, outside the clock, for so many operations.
-    ///
-    /// # Errors
-    /// Where that cannot be done.
-    fn ready<'a>(
-        self: Box<Self>,
-        operations: u64,
-        timer: &SliceTimer,
-    ) -> Result<Box<dyn Ready + 'a>, StudyError>
-    where
-        Self: 'a;
-}
-
 /// A slice that has everything it needs.
-pub trait Ready {
+pub trait Ready<'a> {
     /// Does the operations under the clock, one [`SliceTimer::lap`] after each.
     ///
     /// # Errors
     /// Where an operation fails, or the run was interrupted.
-    fn run<'a>(self: Box<Self>, timer: &mut SliceTimer) -> Result<Box<dyn Ran + 'a>, StudyError>
-    where
-        Self: 'a;
+    fn run(self: Box<Self>, timer: &mut SliceTimer) -> Result<Box<dyn Ran + 'a>, StudyError>;
 }
 
 /// A slice whose operations are done.

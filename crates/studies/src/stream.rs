@@ -14,8 +14,7 @@ use std::sync::LazyLock;
 
 use engine::slice_timer::SliceTimer;
 use engine::study::{
-    Doing, Footprint, Operations, Prepared, Ran, Ready, RunsIn, SliceFolders, Study, StudyError,
-    Workload,
+    Doing, Footprint, Operations, Ran, Ready, RunsIn, SliceFolders, Study, StudyError, Workload,
 };
 use model::case::Case;
 use model::integrity::Integrity;
@@ -153,80 +152,57 @@ impl Workload for Sequential {
         Footprint::NOTHING
     }
 
-    fn prepare<'a>(
+    fn ready<'a>(
         &'a mut self,
         folders: SliceFolders<'_>,
-    ) -> Result<Box<dyn Prepared + 'a>, StudyError> {
+        operations: u64,
+        _timer: &SliceTimer,
+    ) -> Result<Box<dyn Ready<'a> + 'a>, StudyError> {
         if self.block.is_empty() {
             self.block = random::bytes(self.block_bytes as usize, 0);
         }
         let file = open_for_writing(folders.fresh, NAME, OFlags::EXCL).doing("making the file")?;
         let folder = folders.fresh.try_clone_to_owned().doing("keeping the folder open")?;
         let Self { is_synced, block, .. } = self;
-        Ok(Box::new(Opened { folder, file, block, is_synced: *is_synced }))
+        Ok(Box::new(Writing { folder, file, block, is_synced: *is_synced, blocks: operations }))
     }
 }
 
 /// The file, and what is written to it over and over.
-struct Opened<'w> {
+struct Writing<'w> {
     folder: OwnedFd,
     file: OwnedFd,
     block: &'w mut [u8],
     is_synced: bool,
-}
-
-struct Writing<'w> {
-    opened: Opened<'w>,
-    operations: u64,
-}
-
-struct Written<'w> {
-    opened: Opened<'w>,
     blocks: u64,
 }
 
-impl Prepared for Opened<'_> {
-    fn ready<'a>(
-        self: Box<Self>,
-        operations: u64,
-        _timer: &SliceTimer,
-    ) -> Result<Box<dyn Ready + 'a>, StudyError>
-    where
-        Self: 'a,
-    {
-        Ok(Box::new(Writing { opened: *self, operations }))
-    }
-}
-
-impl Ready for Writing<'_> {
-    fn run<'a>(self: Box<Self>, timer: &mut SliceTimer) -> Result<Box<dyn Ran + 'a>, StudyError>
-    where
-        Self: 'a,
-    {
-        let Self { opened, operations } = *self;
-        for number in 0..operations {
-            stamp(opened.block, number);
-            write_whole(&opened.file, opened.block, WRITING)?;
+impl<'a> Ready<'a> for Writing<'a> {
+    fn run(mut self: Box<Self>, timer: &mut SliceTimer) -> Result<Box<dyn Ran + 'a>, StudyError> {
+        let Self { ref file, ref mut block, is_synced, blocks, .. } = *self;
+        for number in 0..blocks {
+            stamp(block, number);
+            write_whole(file, block, WRITING)?;
             timer.lap();
             timer.check_stop()?;
         }
-        timer.requested(operations * opened.block.len() as u64);
-        if opened.is_synced {
-            timer.sync(|| fdatasync(&opened.file)).doing(SYNCING)?;
+        timer.requested(blocks * block.len() as u64);
+        if is_synced {
+            timer.sync(|| fdatasync(file)).doing(SYNCING)?;
         }
-        Ok(Box::new(Written { opened, blocks: operations }))
+        Ok(self)
     }
 }
 
-impl Ran for Written<'_> {
+impl Ran for Writing<'_> {
     fn flush(&mut self) -> Result<(), StudyError> {
-        fdatasync(&self.opened.file).doing(SYNCING)
+        fdatasync(&self.file).doing(SYNCING)
     }
 
     fn finish(self: Box<Self>) -> Result<Outcome, StudyError> {
-        let Opened { folder, block, .. } = self.opened;
+        let Self { folder, block, blocks, .. } = *self;
         let file = open_for_reading(&folder, NAME).doing(READING)?;
-        let integrity = account(&mut File::from(file), block, self.blocks).doing(READING)?;
+        let integrity = account(&mut File::from(file), block, blocks).doing(READING)?;
         Ok(Outcome { integrity: Some(integrity), ..Outcome::default() })
     }
 }

@@ -111,7 +111,7 @@ pub(crate) fn ready<'a>(
     workload: &'a mut dyn Workload,
     folder: &Path,
     operations: u64,
-) -> Result<Box<dyn Ready + 'a>, StudyError> {
+) -> Result<Box<dyn Ready<'a> + 'a>, StudyError> {
     ready_in(workload, [folder, folder], operations)
 }
 
@@ -120,11 +120,11 @@ pub(crate) fn ready_in<'a>(
     workload: &'a mut dyn Workload,
     folders: [&Path; 2],
     operations: u64,
-) -> Result<Box<dyn Ready + 'a>, StudyError> {
+) -> Result<Box<dyn Ready<'a> + 'a>, StudyError> {
     let [fresh, kept] = folders.map(|folder| File::open(folder).unwrap());
     let kept_is_new = fs::read_dir(folders[1]).unwrap().next().is_none();
     let folders = SliceFolders::alone(fresh.as_fd(), kept.as_fd(), kept_is_new);
-    workload.prepare(folders)?.ready(operations, &timer())
+    workload.ready(folders, operations, &timer())
 }
 
 /// Runs slices of one arm, each of so many operations, on disk. The inodes that the arm
@@ -159,7 +159,7 @@ fn inodes(folder: &Path) -> BTreeSet<u64> {
 
 /// Runs a slice that is ready; its laps and what it spent.
 pub(crate) fn run<'a>(
-    ready: Box<dyn Ready + 'a>,
+    ready: Box<dyn Ready<'a> + 'a>,
 ) -> Result<(Box<dyn Ran + 'a>, u64, Spent), StudyError> {
     let mut timer = timer();
     timer.start();
@@ -169,7 +169,7 @@ pub(crate) fn run<'a>(
 }
 
 /// Runs a slice that is ready to its end.
-pub(crate) fn finish(ready: Box<dyn Ready + '_>) -> Result<Slice, StudyError> {
+pub(crate) fn finish<'a>(ready: Box<dyn Ready<'a> + 'a>) -> Result<Slice, StudyError> {
     let (mut ran, laps, spent) = run(ready)?;
     ran.flush()?;
     Ok(Slice { laps, spent, outcome: ran.finish()? })
@@ -177,7 +177,7 @@ pub(crate) fn finish(ready: Box<dyn Ready + '_>) -> Result<Slice, StudyError> {
 
 /// How many bytes storage had to deliver while a slice ran, at the least: other tests may
 /// read as well. What it was asked for comes with it.
-pub(crate) fn from_storage(ready: Box<dyn Ready + '_>) -> (u64, u64) {
+pub(crate) fn from_storage<'a>(ready: Box<dyn Ready<'a> + 'a>) -> (u64, u64) {
     let before = storage_read_bytes().unwrap();
     let slice = finish(ready).unwrap();
     (storage_read_bytes().unwrap() - before, slice.requested_bytes())

@@ -8,8 +8,7 @@ use std::rc::Rc;
 
 use engine::slice_timer::SliceTimer;
 use engine::study::{
-    Footprint, Operations, Prepared, Ran as RanSlice, Ready, RunsIn, SliceFolders, StudyError,
-    Workload,
+    Footprint, Operations, Ran as RanSlice, Ready, RunsIn, SliceFolders, StudyError, Workload,
 };
 use model::material::Material;
 use model::slice::Outcome;
@@ -150,12 +149,19 @@ impl Workload for Tried {
         Footprint::NOTHING
     }
 
-    fn prepare<'a>(
+    fn ready<'a>(
         &'a mut self,
         folders: SliceFolders<'_>,
-    ) -> Result<Box<dyn Prepared + 'a>, StudyError> {
+        _operations: u64,
+        _timer: &SliceTimer,
+    ) -> Result<Box<dyn Ready<'a> + 'a>, StudyError> {
         self.arrange(folders.kept_is_new)?;
-        Ok(Box::new(Arranged(self)))
+        let tried: &Self = self;
+        let (Some(serving), Some(view)) = (&tried.trial.serving, &tried.view) else {
+            return Ok(Box::new(Arranged(tried)));
+        };
+        let server = tried.trial.serve(serving, view, tried.variant == Variant::SyncsFree)?;
+        Ok(Box::new(Listening { tried, serving, server }))
     }
 }
 
@@ -180,32 +186,8 @@ enum Ended {
     Loaded(Server, Outcome),
 }
 
-impl Prepared for Arranged<'_> {
-    fn ready<'a>(
-        self: Box<Self>,
-        _operations: u64,
-        _timer: &SliceTimer,
-    ) -> Result<Box<dyn Ready + 'a>, StudyError>
-    where
-        Self: 'a,
-    {
-        let tried = self.0;
-        let (Some(serving), Some(view)) = (&tried.trial.serving, &tried.view) else {
-            return Ok(self);
-        };
-        let server = tried.trial.serve(serving, view, tried.variant == Variant::SyncsFree)?;
-        Ok(Box::new(Listening { tried, serving, server }))
-    }
-}
-
-impl Ready for Listening<'_> {
-    fn run<'a>(
-        self: Box<Self>,
-        timer: &mut SliceTimer,
-    ) -> Result<Box<dyn RanSlice + 'a>, StudyError>
-    where
-        Self: 'a,
-    {
+impl<'a> Ready<'a> for Listening<'a> {
+    fn run(self: Box<Self>, timer: &mut SliceTimer) -> Result<Box<dyn RanSlice + 'a>, StudyError> {
         let Self { tried, serving, server } = *self;
         let step = serving.load(Some(&server), &tried.trial.stop)?;
         let outcome = serving.outcome(&step, timer);
@@ -213,14 +195,8 @@ impl Ready for Listening<'_> {
     }
 }
 
-impl Ready for Arranged<'_> {
-    fn run<'a>(
-        self: Box<Self>,
-        timer: &mut SliceTimer,
-    ) -> Result<Box<dyn RanSlice + 'a>, StudyError>
-    where
-        Self: 'a,
-    {
+impl<'a> Ready<'a> for Arranged<'a> {
+    fn run(self: Box<Self>, timer: &mut SliceTimer) -> Result<Box<dyn RanSlice + 'a>, StudyError> {
         let tried = self.0;
         let Some(view) = &tried.view else { return Err(StudyError::Stopped) };
         let trial = &tried.trial;

@@ -29,9 +29,7 @@ use crate::folders::Folders;
 use crate::run::Header;
 use crate::runner::SliceRunner;
 use crate::slice_timer::SliceTimer;
-use crate::study::{
-    Footprint, Operations, Prepared, Ran, Ready, RunsIn, SliceFolders, Study, Workload,
-};
+use crate::study::{Footprint, Operations, Ran, Ready, RunsIn, SliceFolders, Study, Workload};
 use crate::unchanging::Unchanging;
 
 /// Each reading of the clock takes so long, which is what a wait is exact to.
@@ -115,13 +113,15 @@ impl Workload for SimulatedWork {
         Footprint::NOTHING
     }
 
-    fn prepare<'a>(
+    fn ready<'a>(
         &'a mut self,
         _: SliceFolders<'_>,
-    ) -> Result<Box<dyn Prepared + 'a>, StudyError> {
+        operations: u64,
+        _: &SliceTimer,
+    ) -> Result<Box<dyn Ready<'a> + 'a>, StudyError> {
         let mut noise = || self.random.random_range(-NOISE..NOISE);
         let operation_ns = OPERATION_NS * (noise() + noise()).exp();
-        Ok(Box::new(SimulatedSlice { clock: &self.clock, operation_ns, operations: 0 }))
+        Ok(Box::new(SimulatedSlice { clock: &self.clock, operation_ns, operations }))
     }
 }
 
@@ -131,25 +131,8 @@ struct SimulatedSlice<'a> {
     operations: u64,
 }
 
-impl Prepared for SimulatedSlice<'_> {
-    fn ready<'a>(
-        mut self: Box<Self>,
-        operations: u64,
-        _: &SliceTimer,
-    ) -> Result<Box<dyn Ready + 'a>, StudyError>
-    where
-        Self: 'a,
-    {
-        self.operations = operations;
-        Ok(self)
-    }
-}
-
-impl Ready for SimulatedSlice<'_> {
-    fn run<'a>(self: Box<Self>, timer: &mut SliceTimer) -> Result<Box<dyn Ran + 'a>, StudyError>
-    where
-        Self: 'a,
-    {
+impl<'a> Ready<'a> for SimulatedSlice<'a> {
+    fn run(self: Box<Self>, timer: &mut SliceTimer) -> Result<Box<dyn Ran + 'a>, StudyError> {
         for _ in 0..self.operations {
             self.clock.advance(self.operation_ns as u64);
             timer.lap();
@@ -258,7 +241,7 @@ impl SliceRunner for SimulatedRunner {
         let (place, workload) = &mut self.arms[arm];
         let folder = std::fs::File::open("/").unwrap();
         let folders = SliceFolders::alone(folder.as_fd(), folder.as_fd(), true);
-        let ready = workload.prepare(folders)?.ready(operations, &self.timer)?;
+        let ready = workload.ready(folders, operations, &self.timer)?;
         self.timer.start();
         let ran = ready.run(&mut self.timer)?;
         self.timer.finish();

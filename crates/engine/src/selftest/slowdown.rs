@@ -15,7 +15,7 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::error::StudyError;
 use crate::slice_timer::SliceTimer;
-use crate::study::{Footprint, Operations, Prepared, Ran, Ready, RunsIn, SliceFolders, Workload};
+use crate::study::{Footprint, Operations, Ran, Ready, RunsIn, SliceFolders, Workload};
 
 /// What a slice tells of itself: how long its work took, and how long it was to take.
 const OWN_NS: &str = "own_ns";
@@ -102,44 +102,24 @@ impl Workload for Slowdown {
         self.workload.kept_footprint()
     }
 
-    fn prepare<'a>(
+    fn ready<'a>(
         &'a mut self,
         folders: SliceFolders<'_>,
-    ) -> Result<Box<dyn Prepared + 'a>, StudyError> {
-        let slice = self.workload.prepare(folders)?;
-        Ok(Box::new(StretchedPrepared { slice, factor: (self.factors)() }))
-    }
-}
-
-struct StretchedPrepared<'s> {
-    slice: Box<dyn Prepared + 's>,
-    factor: f64,
-}
-
-impl Prepared for StretchedPrepared<'_> {
-    fn ready<'a>(
-        self: Box<Self>,
         operations: u64,
         timer: &SliceTimer,
-    ) -> Result<Box<dyn Ready + 'a>, StudyError>
-    where
-        Self: 'a,
-    {
-        let slice = self.slice.ready(operations, timer)?;
-        Ok(Box::new(StretchedReady { slice, factor: self.factor }))
+    ) -> Result<Box<dyn Ready<'a> + 'a>, StudyError> {
+        let slice = self.workload.ready(folders, operations, timer)?;
+        Ok(Box::new(StretchedReady { slice, factor: (self.factors)() }))
     }
 }
 
 struct StretchedReady<'s> {
-    slice: Box<dyn Ready + 's>,
+    slice: Box<dyn Ready<'s> + 's>,
     factor: f64,
 }
 
-impl Ready for StretchedReady<'_> {
-    fn run<'a>(self: Box<Self>, timer: &mut SliceTimer) -> Result<Box<dyn Ran + 'a>, StudyError>
-    where
-        Self: 'a,
-    {
+impl<'a> Ready<'a> for StretchedReady<'a> {
+    fn run(self: Box<Self>, timer: &mut SliceTimer) -> Result<Box<dyn Ran + 'a>, StudyError> {
         let slice = self.slice.run(timer)?;
         timer.finish();
         let own_ns = timer.elapsed_ns() as f64;
@@ -229,36 +209,21 @@ mod tests {
             Footprint { files: 7, ..Footprint::NOTHING }
         }
 
-        fn prepare<'a>(
+        fn ready<'a>(
             &'a mut self,
             _: SliceFolders<'_>,
-        ) -> Result<Box<dyn Prepared + 'a>, StudyError> {
-            Ok(Box::new(CountingSlice { counting: self, operations: 0, done: 0, flushed: 0 }))
-        }
-    }
-
-    impl Prepared for CountingSlice<'_> {
-        fn ready<'a>(
-            mut self: Box<Self>,
             operations: u64,
             _: &SliceTimer,
-        ) -> Result<Box<dyn Ready + 'a>, StudyError>
-        where
-            Self: 'a,
-        {
-            self.operations = operations;
-            Ok(self)
+        ) -> Result<Box<dyn Ready<'a> + 'a>, StudyError> {
+            Ok(Box::new(CountingSlice { counting: self, operations, done: 0, flushed: 0 }))
         }
     }
 
-    impl Ready for CountingSlice<'_> {
-        fn run<'a>(
+    impl<'a> Ready<'a> for CountingSlice<'a> {
+        fn run(
             mut self: Box<Self>,
             timer: &mut SliceTimer,
-        ) -> Result<Box<dyn Ran + 'a>, StudyError>
-        where
-            Self: 'a,
-        {
+        ) -> Result<Box<dyn Ran + 'a>, StudyError> {
             for _ in 0..self.operations {
                 timer.check_stop()?;
                 self.counting.clock.advance(OPERATION_TICKS);
@@ -311,7 +276,7 @@ mod tests {
         let root = std::fs::File::open("/").unwrap();
         let folders = SliceFolders::alone(root.as_fd(), root.as_fd(), true);
         let mut timer = SliceTimer::new(clock, stop);
-        let ready = slowdown.prepare(folders).unwrap().ready(40, &timer).unwrap();
+        let ready = slowdown.ready(folders, 40, &timer).unwrap();
         timer.start();
         let mut ran = ready.run(&mut timer)?;
         timer.finish();

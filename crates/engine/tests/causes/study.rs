@@ -8,8 +8,8 @@ use std::sync::atomic::Ordering;
 
 use engine::slice_timer::SliceTimer;
 use engine::study::{
-    Doing as _, Footprint, Operations, Prepared, Ran, Ready, RunsIn, SliceFolders, Study,
-    StudyError, Workload,
+    Doing as _, Footprint, Operations, Ran, Ready, RunsIn, SliceFolders, Study, StudyError,
+    Workload,
 };
 use model::material::Material;
 use model::slice::Outcome;
@@ -124,10 +124,12 @@ impl Workload for Doing {
         Footprint::NOTHING
     }
 
-    fn prepare<'a>(
+    fn ready<'a>(
         &'a mut self,
         folders: SliceFolders<'_>,
-    ) -> Result<Box<dyn Prepared + 'a>, StudyError> {
+        operations: u64,
+        _: &SliceTimer,
+    ) -> Result<Box<dyn Ready<'a> + 'a>, StudyError> {
         let (strategy, folder) = (self.strategy, folders.fresh);
         let is_around = strategy == "read-around";
         let file = open(folder, if is_around { BESIDE } else { NAME })?;
@@ -154,7 +156,7 @@ impl Workload for Doing {
         let lock = open(folder, LOCK)?;
         let folder = folder.try_clone_to_owned().doing("keeping the folder")?;
         let buffer = vec![0; LARGE_BYTES].into();
-        Ok(Box::new(Doer { strategy, folder, file, lock, buffer, operations: 0 }))
+        Ok(Box::new(Doer { strategy, folder, file, lock, buffer, operations }))
     }
 }
 
@@ -252,25 +254,8 @@ impl Doer {
     }
 }
 
-impl Prepared for Doer {
-    fn ready<'a>(
-        mut self: Box<Self>,
-        operations: u64,
-        _timer: &SliceTimer,
-    ) -> Result<Box<dyn Ready + 'a>, StudyError>
-    where
-        Self: 'a,
-    {
-        self.operations = operations;
-        Ok(self)
-    }
-}
-
-impl Ready for Doer {
-    fn run<'a>(mut self: Box<Self>, timer: &mut SliceTimer) -> Result<Box<dyn Ran + 'a>, StudyError>
-    where
-        Self: 'a,
-    {
+impl<'a> Ready<'a> for Doer {
+    fn run(mut self: Box<Self>, timer: &mut SliceTimer) -> Result<Box<dyn Ran + 'a>, StudyError> {
         let mut bytes = 0;
         for number in 0..self.operations {
             bytes += self.one(number, timer)?;

@@ -22,8 +22,9 @@ mod turns;
 
 use std::rc::Rc;
 
+use engine::slice_timer::SliceTimer;
 use engine::study::{
-    Doing as _, Footprint, MaybePowerTrial, Operations, Prepared, RunsIn, SliceFolders, Study,
+    Doing as _, Footprint, MaybePowerTrial, Operations, Ready, RunsIn, SliceFolders, Study,
     StudyError, Workload,
 };
 use model::case::Case;
@@ -32,7 +33,7 @@ use model::study::{Params, StudyDescription};
 
 use self::common::Kept;
 use self::config::Config;
-use self::slice::PreparedBlocks;
+use self::slice::Waiting;
 pub(crate) use self::spec::figures;
 use self::spec::{CLIENTS_FILE, ClientsFile};
 use crate::clients::{self, Common};
@@ -139,16 +140,18 @@ impl Workload for Arm {
         Footprint { space_bytes: bytes, files: 1, written_bytes: bytes }
     }
 
-    fn prepare<'a>(
+    fn ready<'a>(
         &'a mut self,
         folders: SliceFolders<'_>,
-    ) -> Result<Box<dyn Prepared + 'a>, StudyError> {
+        operations: u64,
+        timer: &SliceTimer,
+    ) -> Result<Box<dyn Ready<'a> + 'a>, StudyError> {
         if folders.kept_is_new && self.common.is_none() {
             self.store = None;
         }
         self.config.share = self.config.share.of(folders.part);
         let folder = folders.kept.try_clone_to_owned().doing("keeping the folder open")?;
-        Ok(Box::new(PreparedBlocks { arm: self, folder }))
+        Ok(Box::new(Waiting::new(self, folder, operations, timer)?))
     }
 }
 

@@ -34,9 +34,9 @@ impl PowerTrial for Overwritten {
         folders: SliceFolders<'_>,
         operations: u64,
         timer: &SliceTimer,
-    ) -> Result<Box<dyn Ready + 'a>, StudyError> {
+    ) -> Result<Box<dyn Ready<'a> + 'a>, StudyError> {
         self.turns = self.arm.config.turns(operations, self.arm.slices + 1, self.arm.next);
-        self.arm.prepare(folders)?.ready(operations, timer)
+        self.arm.ready(folders, operations, timer)
     }
 
     fn look(&self, folders: SliceFolders<'_>, done: u64) -> Result<Left, StudyError> {

@@ -4,7 +4,7 @@ use std::os::fd::{AsFd as _, OwnedFd};
 use std::time::{Duration, Instant};
 
 use engine::slice_timer::SliceTimer;
-use engine::study::{Doing as _, Prepared, Ran, Ready, StudyError};
+use engine::study::{Doing as _, Ran, Ready, StudyError};
 use host::process::storage_read_bytes;
 use model::slice::Outcome;
 use process::StopFlag;
@@ -23,14 +23,8 @@ use crate::figures_of;
 /// virtual one up to twice as late, and it takes some 10 ms until it does not.
 const LEAD_IN: Duration = Duration::from_millis(20);
 
-/// The file of blocks is made where it is not there.
-pub(super) struct PreparedBlocks<'a> {
-    pub(super) arm: &'a mut Arm,
-    pub(super) folder: OwnedFd,
-}
-
 /// Blocks that are about to have their turns.
-struct Waiting<'a> {
+pub(super) struct Waiting<'a> {
     /// Before the buffers that it reads into, for it is done with them when it is dropped.
     queue: Option<Queue>,
     slice: Slice<'a>,
@@ -47,16 +41,15 @@ struct Done<'a> {
     storage_read_bytes: Option<u64>,
 }
 
-impl Prepared for PreparedBlocks<'_> {
-    fn ready<'a>(
-        self: Box<Self>,
+impl<'a> Waiting<'a> {
+    /// The file of blocks is made in the folder where it is not there.
+    pub(super) fn new(
+        arm: &'a mut Arm,
+        folder: OwnedFd,
         operations: u64,
         timer: &SliceTimer,
-    ) -> Result<Box<dyn Ready + 'a>, StudyError>
-    where
-        Self: 'a,
-    {
-        let Self { arm: Arm { config, store, common, slices, next }, folder } = *self;
+    ) -> Result<Self, StudyError> {
+        let Arm { config, store, common, slices, next } = arm;
         let config: &Config = config;
         let stop = timer.stop_flag();
         let queue = config.strategy.is_queued().then(|| Queue::new(config.depth)).transpose()?;
@@ -84,11 +77,9 @@ impl Prepared for PreparedBlocks<'_> {
             waiting.lead_in(timer)?;
         }
         waiting.storage_read_before = storage_read_bytes();
-        Ok(Box::new(waiting))
+        Ok(waiting)
     }
-}
 
-impl Waiting<'_> {
     /// Reads any blocks for a while, untimed, so that the device is at work when the clock starts, as
     /// under a program that reads without a pause.
     fn lead_in(&mut self, timer: &SliceTimer) -> Result<(), StudyError> {
@@ -113,11 +104,8 @@ impl Waiting<'_> {
     }
 }
 
-impl Ready for Waiting<'_> {
-    fn run<'a>(self: Box<Self>, timer: &mut SliceTimer) -> Result<Box<dyn Ran + 'a>, StudyError>
-    where
-        Self: 'a,
-    {
+impl<'a> Ready<'a> for Waiting<'a> {
+    fn run(self: Box<Self>, timer: &mut SliceTimer) -> Result<Box<dyn Ran + 'a>, StudyError> {
         let mut waiting = *self;
         let began = timer.last_ticks();
         waiting.have_turns(timer)?;

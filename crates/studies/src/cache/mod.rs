@@ -20,8 +20,8 @@ use std::os::fd::{BorrowedFd, OwnedFd};
 
 use engine::slice_timer::SliceTimer;
 use engine::study::{
-    Doing, Footprint, MaybePowerTrial, Operations, Prepared, Ran, Ready, RunsIn, SliceFolders,
-    Study, StudyError, Workload,
+    Doing, Footprint, MaybePowerTrial, Operations, Ran, Ready, RunsIn, SliceFolders, Study,
+    StudyError, Workload,
 };
 use model::case::Case;
 use model::integrity::Integrity;
@@ -192,10 +192,12 @@ impl Workload for Config {
         }
     }
 
-    fn prepare<'a>(
+    fn ready<'a>(
         &'a mut self,
         folders: SliceFolders<'_>,
-    ) -> Result<Box<dyn Prepared + 'a>, StudyError> {
+        operations: u64,
+        timer: &SliceTimer,
+    ) -> Result<Box<dyn Ready<'a> + 'a>, StudyError> {
         let keep =
             |folder: BorrowedFd<'_>| folder.try_clone_to_owned().doing("keeping the folder open");
         let (config, sources) = (self.clone(), keep(folders.kept)?);
@@ -207,14 +209,15 @@ impl Workload for Config {
             Operation::Load => (keep(folders.kept)?, !folders.kept_is_new),
             Operation::Rebuild => (keep(folders.fresh)?, false),
         };
-        Ok(Box::new(Sources { requests: Requests { config, sources, cache }, is_built }))
+        let requests = Requests { config, sources, cache };
+        if !is_built {
+            requests.build(timer)?;
+        }
+        if requests.config.is_cold() {
+            requests.evict()?;
+        }
+        Ok(Box::new(Built { requests, operations }))
     }
-}
-
-/// The source tree, and where the cache is or will be.
-struct Sources {
-    requests: Requests,
-    is_built: bool,
 }
 
 /// A cache that requests can be answered from.
@@ -233,6 +236,15 @@ struct Requests {
 }
 
 impl Requests {
+    /// A rebuild finds a cache to build over, and finds it on the device, as all but
+    /// the first do: what is replaced must be freed there.
+    fn build(&self, timer: &SliceTimer) -> Result<(), StudyError> {
+        store::make(&self.cache)?;
+        let stop = timer.stop_flag().clone();
+        self.rebuild(&mut SliceTimer::new(timer.clock().clone(), stop))?;
+        store::sync(&self.cache)
+    }
+
     fn rebuild(&self, timer: &mut SliceTimer) -> Result<u64, StudyError> {
         let sources = scan(&self.sources)?;
         let read: u64 = sources.iter().map(|source| source.contents.len() as u64).sum();
@@ -292,30 +304,8 @@ impl Requests {
     }
 }
 
-impl Prepared for Sources {
-    /// A rebuild finds a cache to build over, and finds it on the device, as all but
-    /// the first do: what is replaced must be freed there.
-    fn ready<'a>(
-        self: Box<Self>,
-        operations: u64,
-        timer: &SliceTimer,
-    ) -> Result<Box<dyn Ready + 'a>, StudyError> {
-        let Self { requests, is_built } = *self;
-        if !is_built {
-            store::make(&requests.cache)?;
-            let stop = timer.stop_flag().clone();
-            requests.rebuild(&mut SliceTimer::new(timer.clock().clone(), stop))?;
-            store::sync(&requests.cache)?;
-        }
-        if requests.config.is_cold() {
-            requests.evict()?;
-        }
-        Ok(Box::new(Built { requests, operations }))
-    }
-}
-
-impl Ready for Built {
-    fn run<'a>(self: Box<Self>, timer: &mut SliceTimer) -> Result<Box<dyn Ran + 'a>, StudyError> {
+impl<'a> Ready<'a> for Built {
+    fn run(self: Box<Self>, timer: &mut SliceTimer) -> Result<Box<dyn Ran + 'a>, StudyError> {
         let Self { requests, operations } = *self;
         let mut requested_bytes = 0;
         for page in 0..operations {

@@ -61,8 +61,8 @@ impl PowerTrial for Rebuilt {
         folders: SliceFolders<'_>,
         operations: u64,
         timer: &SliceTimer,
-    ) -> Result<Box<dyn Ready + 'a>, StudyError> {
-        self.config.prepare(folders)?.ready(operations, timer)
+    ) -> Result<Box<dyn Ready<'a> + 'a>, StudyError> {
+        self.config.ready(folders, operations, timer)
     }
 
     fn look(&self, folders: SliceFolders<'_>, _done: u64) -> Result<Left, StudyError> {

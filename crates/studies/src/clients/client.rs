@@ -147,7 +147,7 @@ fn parts(
     let (fresh, kept, kept_is_new) = (fresh.as_fd(), kept.as_fd(), task.kept_is_new);
     let folders = SliceFolders { part: task.part, ..SliceFolders::alone(fresh, kept, kept_is_new) };
     let mut timer = SliceTimer::new(session.clock.clone(), StopFlag::clone(session.stop));
-    let ready = workload.prepare(folders)?.ready(task.operations, &timer)?;
+    let ready = workload.ready(folders, task.operations, &timer)?;
     let probe = WorkerProbe::open(&Root::real(), &[], &mut Vec::new());
     let start = session.begin().doing(WAITING)?;
     let before = probe.before();

@@ -17,8 +17,9 @@ mod states;
 
 use std::io;
 
+use engine::slice_timer::SliceTimer;
 use engine::study::{
-    Doing as _, Footprint, Operations, Part, Prepared, RunsIn, SliceFolders, Study, StudyError,
+    Doing as _, Footprint, Operations, Part, Ready, RunsIn, SliceFolders, Study, StudyError,
     Workload,
 };
 use model::material::Material;
@@ -30,7 +31,7 @@ pub(crate) use self::client::{ASSIGNMENT, do_assignment};
 use self::client::{Folder, Task};
 use self::shared::InOneFolder;
 pub(crate) use self::spec::{figures, param, rate};
-use self::states::Folders;
+use self::states::Waiting;
 
 /// What clients have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -163,10 +164,12 @@ impl Workload for Each {
         }
     }
 
-    fn prepare<'a>(
+    fn ready<'a>(
         &'a mut self,
         folders: SliceFolders<'_>,
-    ) -> Result<Box<dyn Prepared + 'a>, StudyError> {
+        operations: u64,
+        timer: &SliceTimer,
+    ) -> Result<Box<dyn Ready<'a> + 'a>, StudyError> {
         const FINDING: &str = "finding a client's folder";
         let there = folders.clients.filter(|there| there.count() as u64 >= self.clients);
         let too_few =
@@ -198,15 +201,13 @@ impl Workload for Each {
         };
         let tasks: io::Result<Vec<Task>> = (0..self.clients as usize).map(task).collect();
         let (tasks, group) = (tasks.doing(FINDING)?, there.group(self.clients as usize));
-        let (study, rate) = (self.study, self.rate);
-        let first = match common {
-            Common::Files | Common::PartsOfFiles => {
-                let part = Part { number: 0, of: self.clients };
-                Some(self.one.prepare(SliceFolders { part, ..folders })?)
-            }
-            Common::Nothing | Common::Folders => None,
-        };
-        Ok(Box::new(Folders { study, group, tasks, rate, first }))
+        let each = operations / self.clients;
+        if matches!(common, Common::Files | Common::PartsOfFiles) {
+            let part = Part { number: 0, of: self.clients };
+            // The files that all read are there once it is ready.
+            drop(self.one.ready(SliceFolders { part, ..folders }, each, timer)?);
+        }
+        Ok(Box::new(Waiting::new(self.study, self.rate, group, tasks, each, timer)?))
     }
 }
 

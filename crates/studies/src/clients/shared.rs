@@ -1,7 +1,8 @@
 //! Clients that work in one folder, where they have one in common.
 
+use engine::slice_timer::SliceTimer;
 use engine::study::{
-    Doing as _, Footprint, Operations, Prepared, RunsIn, SliceFolders, StudyError, Workload,
+    Doing as _, Footprint, Operations, Ready, RunsIn, SliceFolders, StudyError, Workload,
 };
 use model::material::Material;
 
@@ -38,17 +39,19 @@ impl Workload for InOneFolder {
         self.all.kept_footprint().or(self.apart.kept_footprint())
     }
 
-    fn prepare<'a>(
+    fn ready<'a>(
         &'a mut self,
         folders: SliceFolders<'_>,
-    ) -> Result<Box<dyn Prepared + 'a>, StudyError> {
+        operations: u64,
+        timer: &SliceTimer,
+    ) -> Result<Box<dyn Ready<'a> + 'a>, StudyError> {
         let is_own = match folders.clients {
             Some(there) => there.is_each_ones_own(folders.fresh),
             None => Ok(false),
         };
         if is_own.doing("finding a client's folder")? {
-            return self.apart.prepare(folders);
+            return self.apart.ready(folders, operations, timer);
         }
-        self.all.prepare(folders)
+        self.all.ready(folders, operations, timer)
     }
 }

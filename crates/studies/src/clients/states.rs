@@ -1,7 +1,7 @@
 //! A slice of several clients, from folders to outcome: each step is one of all of them.
 
 use engine::slice_timer::{SliceTimer, WorkersAre};
-use engine::study::{Doing as _, Prepared, Ran, Ready, StudyError};
+use engine::study::{Doing as _, Ran, Ready, StudyError};
 use model::scaling::CLIENTS_PER_S;
 use model::slice::Outcome;
 use model::study::StudyDescription;
@@ -12,20 +12,10 @@ use super::joined::joined;
 use crate::worker_stats::{FAIRNESS, jain, of_clients};
 use crate::workers;
 
-/// Folders for all clients.
-pub(super) struct Folders<'a> {
-    pub(super) study: &'static StudyDescription,
-    pub(super) group: Box<dyn Transport>,
-    pub(super) tasks: Vec<Task>,
-    /// The figure of what all of them get done.
-    pub(super) rate: &'static str,
-    /// What makes the files that all of them read, if they do.
-    pub(super) first: Option<Box<dyn Prepared + 'a>>,
-}
-
 /// Clients that have everything ready.
-struct Waiting {
+pub(super) struct Waiting {
     study: &'static StudyDescription,
+    /// The figure of what all of them get done.
     rate: &'static str,
     workers: WorkerGroup,
 }
@@ -39,36 +29,28 @@ struct Worked {
     workers: Option<WorkerGroup>,
 }
 
-impl Prepared for Folders<'_> {
-    fn ready<'a>(
-        self: Box<Self>,
+impl Waiting {
+    /// Has each client make ready for so many operations.
+    pub(super) fn new(
+        study: &'static StudyDescription,
+        rate: &'static str,
+        group: Box<dyn Transport>,
+        tasks: Vec<Task>,
         operations: u64,
         timer: &SliceTimer,
-    ) -> Result<Box<dyn Ready + 'a>, StudyError>
-    where
-        Self: 'a,
-    {
-        let Self { study, group, tasks, rate, first } = *self;
-        let each = operations / tasks.len() as u64;
-        if let Some(first) = first {
-            // It is ready once they are there.
-            drop(first.ready(each, timer)?);
-        }
+    ) -> Result<Self, StudyError> {
         let assignment = |task: Task| {
-            let task = Task { operations: each, ..task };
+            let task = Task { operations, ..task };
             Assignment::of(ASSIGNMENT, &task).doing("writing down a client's work")
         };
         let assignments: Result<Vec<_>, StudyError> = tasks.into_iter().map(assignment).collect();
         let workers = WorkerGroup::over(group, &assignments?, timer.stop_flag())?;
-        Ok(Box::new(Waiting { study, rate, workers }))
+        Ok(Self { study, rate, workers })
     }
 }
 
-impl Ready for Waiting {
-    fn run<'a>(self: Box<Self>, timer: &mut SliceTimer) -> Result<Box<dyn Ran + 'a>, StudyError>
-    where
-        Self: 'a,
-    {
+impl<'a> Ready<'a> for Waiting {
+    fn run(self: Box<Self>, timer: &mut SliceTimer) -> Result<Box<dyn Ran + 'a>, StudyError> {
         let Self { study, rate, workers } = *self;
         let worked = workers.start().and_then(RunningGroup::pause);
         timer.check_stop()?;

@@ -140,7 +140,7 @@ fn slices(
             clients: Some(&clients),
             part: Part::WHOLE,
         };
-        let ready = workload.prepare(folders).unwrap().ready(operations, &timer()).unwrap();
+        let ready = workload.ready(folders, operations, &timer()).unwrap();
         let slice = finish(ready).unwrap();
         assert_eq!(slice.laps, operations);
         look(fresh.path(), kept.path());
@@ -269,7 +269,7 @@ fn more_clients_than_there_are_cannot_begin() {
     for there in [None, Some(&clients)] {
         let (fresh, kept) = (open.as_fd(), open.as_fd());
         let folders = SliceFolders { clients: there, ..SliceFolders::alone(fresh, kept, true) };
-        let why = workload.prepare(folders).err().unwrap().to_string();
+        let why = workload.ready(folders, 4, &timer()).err().unwrap().to_string();
         assert_eq!(why, "there are fewer than 2 clients");
     }
 }

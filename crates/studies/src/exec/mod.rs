@@ -15,15 +15,16 @@ mod spec;
 #[cfg(test)]
 mod tests;
 
+use engine::slice_timer::SliceTimer;
 use engine::study::{
-    Footprint, Operations, Prepared, RunsIn, SliceFolders, Study, StudyError, Workload,
+    Footprint, Operations, Ready, RunsIn, SliceFolders, Study, StudyError, Workload,
 };
 use model::case::Case;
 use model::material::Material;
 use model::study::{Params, StudyDescription};
 
 use self::command::Command;
-use self::slice::Slice;
+use self::slice::Filled;
 use self::spec::{SPEC, Strategy};
 
 /// The most files that a run is taken to have at once.
@@ -80,11 +81,13 @@ impl Workload for Running {
         Footprint::NOTHING
     }
 
-    fn prepare<'a>(
+    fn ready<'a>(
         &'a mut self,
         folders: SliceFolders<'_>,
-    ) -> Result<Box<dyn Prepared + 'a>, StudyError> {
+        _operations: u64,
+        timer: &SliceTimer,
+    ) -> Result<Box<dyn Ready<'a> + 'a>, StudyError> {
         let Self { command, first_output } = self;
-        Ok(Box::new(Slice::new(command, first_output, folders.fresh)?))
+        Ok(Box::new(Filled::new(command, first_output, folders.fresh, timer)?))
     }
 }

@@ -3,7 +3,7 @@
 use std::os::fd::{BorrowedFd, OwnedFd};
 
 use engine::slice_timer::SliceTimer;
-use engine::study::{Doing, Prepared, Ran, Ready, StudyError};
+use engine::study::{Doing, Ran, Ready, StudyError};
 use model::integrity::Integrity;
 use model::slice::Outcome;
 use process::{Program, StopFlag};
@@ -16,18 +16,13 @@ use crate::tree::sync_tree;
 /// How much of an output that differs is shown.
 const SHOWN_CHARS: usize = 60;
 
-/// A run whose folder is empty.
-pub(super) struct Slice<'a> {
+/// A run that can begin.
+pub(super) struct Filled<'a> {
     command: &'a Command,
     /// What the arm's first run wrote to standard output.
     first_output: &'a mut Option<Vec<u8>>,
     folder: OwnedFd,
     standing: Standing,
-}
-
-/// A run that can begin.
-struct Filled<'a> {
-    slice: Slice<'a>,
     stop: StopFlag,
 }
 
@@ -37,55 +32,41 @@ struct Done<'a> {
     program: Program,
 }
 
-impl<'a> Slice<'a> {
+impl<'a> Filled<'a> {
+    /// Prepares a folder that is empty.
     pub(super) fn new(
         command: &'a Command,
         first_output: &'a mut Option<Vec<u8>>,
         folder: BorrowedFd<'_>,
+        timer: &SliceTimer,
     ) -> Result<Self, StudyError> {
         let folder = folder.try_clone_to_owned().doing("keeping the folder open")?;
         let standing = Standing::of(&folder)?;
-        Ok(Self { command, first_output, folder, standing })
-    }
-}
-
-impl Prepared for Slice<'_> {
-    fn ready<'a>(
-        self: Box<Self>,
-        _operations: u64,
-        timer: &SliceTimer,
-    ) -> Result<Box<dyn Ready + 'a>, StudyError>
-    where
-        Self: 'a,
-    {
         let stop = StopFlag::clone(timer.stop_flag());
-        self.command.prepare(self.standing.path(), &stop)?;
+        command.prepare(standing.path(), &stop)?;
         // What the preparation has written is none of the run's affair.
-        sync_tree(&self.folder)?;
-        Ok(Box::new(Filled { slice: *self, stop }))
+        sync_tree(&folder)?;
+        Ok(Self { command, first_output, folder, standing, stop })
     }
 }
 
-impl Ready for Filled<'_> {
-    fn run<'a>(self: Box<Self>, timer: &mut SliceTimer) -> Result<Box<dyn Ran + 'a>, StudyError>
-    where
-        Self: 'a,
-    {
-        let Slice { command, standing, .. } = &self.slice;
+impl<'a> Ready<'a> for Filled<'a> {
+    fn run(self: Box<Self>, timer: &mut SliceTimer) -> Result<Box<dyn Ran + 'a>, StudyError> {
+        let Self { command, standing, stop, .. } = &*self;
         let mut program = command.launch(standing.path())?;
-        timer.lap_of(command.wait(&mut program, &self.stop)?);
+        timer.lap_of(command.wait(&mut program, stop)?);
         Ok(Box::new(Done { filled: *self, program }))
     }
 }
 
 impl Ran for Done<'_> {
     fn flush(&mut self) -> Result<(), StudyError> {
-        sync_tree(&self.filled.slice.folder)
+        sync_tree(&self.filled.folder)
     }
 
     fn finish(self: Box<Self>) -> Result<Outcome, StudyError> {
-        let Self { filled: Filled { slice, stop }, program } = *self;
-        let Slice { command, first_output, standing, .. } = slice;
+        let Self { filled, program } = *self;
+        let Filled { command, first_output, standing, stop, .. } = filled;
         let ended = program.finish()?;
         command.expect_status(&ended)?;
         command.check(standing.path(), &stop)?;

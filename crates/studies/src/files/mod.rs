@@ -18,8 +18,8 @@ use std::os::fd::OwnedFd;
 
 use engine::slice_timer::SliceTimer;
 use engine::study::{
-    Doing, Footprint, MaybePowerTrial, Operations, Part, Prepared, Ran, Ready, RunsIn,
-    SliceFolders, Study, StudyError, Workload,
+    Doing, Footprint, MaybePowerTrial, Operations, Part, Ran, Ready, RunsIn, SliceFolders, Study,
+    StudyError, Workload,
 };
 use model::case::Case;
 use model::integrity::Integrity;
@@ -163,17 +163,20 @@ impl Workload for Filing {
         }
     }
 
-    fn prepare<'a>(
+    fn ready<'a>(
         &'a mut self,
         folders: SliceFolders<'_>,
-    ) -> Result<Box<dyn Prepared + 'a>, StudyError> {
+        operations: u64,
+        timer: &SliceTimer,
+    ) -> Result<Box<dyn Ready<'a> + 'a>, StudyError> {
         let Self { config, documents } = self;
         let folder = if config.keeps_files() { folders.kept } else { folders.fresh };
         if folders.kept_is_new || !config.keeps_files() {
             documents.clear();
         }
         let folder = folder.try_clone_to_owned().doing("keeping the folder open")?;
-        Ok(Box::new(Folders { config: config.clone(), folder, part: folders.part, documents }))
+        let folders = Folders { config: config.clone(), folder, part: folders.part, documents };
+        Ok(Box::new(folders.made(operations, timer)?))
     }
 }
 
@@ -355,16 +358,10 @@ enum DocumentState {
     Different,
 }
 
-impl Prepared for Folders<'_> {
-    fn ready<'a>(
-        self: Box<Self>,
-        operations: u64,
-        timer: &SliceTimer,
-    ) -> Result<Box<dyn Ready + 'a>, StudyError>
-    where
-        Self: 'a,
-    {
-        let Self { config, folder, part, documents } = *self;
+impl<'d> Folders<'d> {
+    /// With documents that operations can be done on.
+    fn made(self, operations: u64, timer: &SliceTimer) -> Result<Made<'d>, StudyError> {
+        let Self { config, folder, part, documents } = self;
         let (files, are_made) = match config.operation {
             Operation::Write | Operation::Create => (operations, false),
             _ => (operations.min(config.stock.files_max()), true),
@@ -399,15 +396,12 @@ impl Prepared for Folders<'_> {
         if is_cold {
             documents.evict()?;
         }
-        Ok(Box::new(Made { documents, operations }))
+        Ok(Made { documents, operations })
     }
 }
 
-impl Ready for Made<'_> {
-    fn run<'a>(self: Box<Self>, timer: &mut SliceTimer) -> Result<Box<dyn Ran + 'a>, StudyError>
-    where
-        Self: 'a,
-    {
+impl<'a> Ready<'a> for Made<'a> {
+    fn run(self: Box<Self>, timer: &mut SliceTimer) -> Result<Box<dyn Ran + 'a>, StudyError> {
         let Self { mut documents, operations } = *self;
         let (mut number, mut requested_bytes) = (0, 0);
         for _ in 0..operations {

@@ -31,9 +31,9 @@ impl PowerTrial for Written {
         folders: SliceFolders<'_>,
         operations: u64,
         timer: &SliceTimer,
-    ) -> Result<Box<dyn Ready + 'a>, StudyError> {
+    ) -> Result<Box<dyn Ready<'a> + 'a>, StudyError> {
         self.records = operations;
-        self.filing.prepare(folders)?.ready(operations, timer)
+        self.filing.ready(folders, operations, timer)
     }
 
     fn look(&self, folders: SliceFolders<'_>, done: u64) -> Result<Left, StudyError> {

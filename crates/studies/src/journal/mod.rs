@@ -19,8 +19,9 @@ mod power;
 mod slice;
 mod spec;
 
+use engine::slice_timer::SliceTimer;
 use engine::study::{
-    Doing as _, Footprint, MaybePowerTrial, Operations, Prepared, RunsIn, SliceFolders, Study,
+    Doing as _, Footprint, MaybePowerTrial, Operations, Ready, RunsIn, SliceFolders, Study,
     StudyError, Workload,
 };
 use model::case::Case;
@@ -28,7 +29,7 @@ use model::material::Material;
 use model::study::{Params, StudyDescription};
 
 use self::config::Config;
-use self::slice::{Arm, PreparedJournal};
+use self::slice::{Arm, Waiting};
 use self::spec::Start;
 
 /// The study.
@@ -77,12 +78,14 @@ impl Workload for Arm {
         Footprint::NOTHING
     }
 
-    fn prepare<'a>(
+    fn ready<'a>(
         &'a mut self,
         folders: SliceFolders<'_>,
-    ) -> Result<Box<dyn Prepared + 'a>, StudyError> {
+        operations: u64,
+        timer: &SliceTimer,
+    ) -> Result<Box<dyn Ready<'a> + 'a>, StudyError> {
         let folder = folders.fresh.try_clone_to_owned().doing("keeping the folder open")?;
-        Ok(Box::new(PreparedJournal { arm: self, folder }))
+        Ok(Box::new(Waiting::new(self, folder, operations, timer)?))
     }
 }
 

@@ -50,9 +50,9 @@ impl PowerTrial for Committed {
         folders: SliceFolders<'_>,
         operations: u64,
         timer: &SliceTimer,
-    ) -> Result<Box<dyn Ready + 'a>, StudyError> {
+    ) -> Result<Box<dyn Ready<'a> + 'a>, StudyError> {
         self.items = self.arm.config.kind.items(0..operations);
-        self.arm.prepare(folders)?.ready(operations, timer)
+        self.arm.ready(folders, operations, timer)
     }
 
     fn look(&self, folders: SliceFolders<'_>, done: u64) -> Result<Left, StudyError> {

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use engine::slice_timer::SliceTimer;
-use engine::study::{Doing as _, Prepared, Ran, Ready, StudyError};
+use engine::study::{Doing as _, Ran, Ready, StudyError};
 use host::clock::Clock;
 use host::stored::Stored;
 use journal::{Commit, Part, Space, Store, Writing};
@@ -37,14 +37,8 @@ pub(super) struct Arm {
     slices: u64,
 }
 
-/// A slice's folder.
-pub(super) struct PreparedJournal<'a> {
-    pub(super) arm: &'a mut Arm,
-    pub(super) folder: OwnedFd,
-}
-
 /// A store, and what is to be committed to it.
-struct Waiting<'a> {
+pub(super) struct Waiting<'a> {
     config: &'a Config,
     base: Option<Arc<Base>>,
     /// The slice's number.
@@ -90,16 +84,13 @@ impl Arm {
     }
 }
 
-impl Prepared for PreparedJournal<'_> {
-    fn ready<'a>(
-        self: Box<Self>,
+impl<'a> Waiting<'a> {
+    pub(super) fn new(
+        arm: &'a mut Arm,
+        folder: OwnedFd,
         operations: u64,
         timer: &SliceTimer,
-    ) -> Result<Box<dyn Ready + 'a>, StudyError>
-    where
-        Self: 'a,
-    {
-        let Self { arm, folder } = *self;
+    ) -> Result<Self, StudyError> {
         let (base, items) = (arm.base()?, arm.items(operations));
         let slice = arm.slices;
         arm.slices += 1;
@@ -117,11 +108,9 @@ impl Prepared for PreparedJournal<'_> {
             files.put(base, journal_bytes).doing("putting a loaded store there")?;
         }
         let store = Store::open(files.clone(), &options).map_err(failed)?;
-        Ok(Box::new(Waiting { config, base, slice, store, files, device, items, folder }))
+        Ok(Self { config, base, slice, store, files, device, items, folder })
     }
-}
 
-impl Waiting<'_> {
     /// Commits one transaction, and makes a checkpoint where one is due.
     fn commit(&mut self, number: usize, parts: &mut Parts) -> Result<Commit, journal::Error> {
         let mut transaction = self.store.begin(&mut *parts)?;
@@ -172,11 +161,8 @@ impl Bytes {
     }
 }
 
-impl Ready for Waiting<'_> {
-    fn run<'a>(self: Box<Self>, timer: &mut SliceTimer) -> Result<Box<dyn Ran + 'a>, StudyError>
-    where
-        Self: 'a,
-    {
+impl<'a> Ready<'a> for Waiting<'a> {
+    fn run(self: Box<Self>, timer: &mut SliceTimer) -> Result<Box<dyn Ran + 'a>, StudyError> {
         let mut waiting = *self;
         let clock = timer.clock().clone();
         let began = timer.last_ticks();

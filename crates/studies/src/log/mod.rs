@@ -33,8 +33,9 @@ pub(crate) mod verify;
 mod work;
 mod writer;
 
+use engine::slice_timer::SliceTimer;
 use engine::study::{
-    Footprint, MaybePowerTrial, Operations, Prepared, RunsIn, SliceFolders, Study, StudyError,
+    Footprint, MaybePowerTrial, Operations, Ready, RunsIn, SliceFolders, Study, StudyError,
     Workload,
 };
 use model::case::Case;
@@ -105,15 +106,17 @@ impl Workload for Writers {
         Footprint::NOTHING
     }
 
-    fn prepare<'a>(
+    fn ready<'a>(
         &'a mut self,
         folders: SliceFolders<'_>,
-    ) -> Result<Box<dyn Prepared + 'a>, StudyError> {
+        operations: u64,
+        timer: &SliceTimer,
+    ) -> Result<Box<dyn Ready<'a> + 'a>, StudyError> {
         self.config.check_interpreter()?;
         if folders.kept_is_new {
             self.pool = WorkerPool::new();
         }
-        Ok(Box::new(Slice::new(&self.config, &self.pool, folders)?))
+        Slice::new(&self.config, &self.pool, folders)?.ready(operations, timer)
     }
 }
 

@@ -10,7 +10,7 @@ use std::os::fd::OwnedFd;
 
 use engine::power::Left;
 use engine::slice_timer::SliceTimer;
-use engine::study::{Doing, PowerTrial, Prepared as _, Ready, SliceFolders, StudyError};
+use engine::study::{Doing, PowerTrial, Ready, SliceFolders, StudyError};
 use model::integrity::Integrity;
 use model::strategy::Syncs;
 use model::study::{Params, SyncPolicy};
@@ -89,11 +89,11 @@ impl PowerTrial for Appending {
         folders: SliceFolders<'_>,
         operations: u64,
         timer: &SliceTimer,
-    ) -> Result<Box<dyn Ready + 'a>, StudyError> {
+    ) -> Result<Box<dyn Ready<'a> + 'a>, StudyError> {
         let slice = Slice::new(&self.config, &self.pool, folders)?;
         let (stem, format) = (slice.work.stem.clone(), slice.work.format());
         self.latest = Some(Latest { stem, format, records: operations });
-        Box::new(slice).ready(operations, timer)
+        slice.ready(operations, timer)
     }
 
     fn look(&self, folders: SliceFolders<'_>, done: u64) -> Result<Left, StudyError> {

@@ -4,7 +4,7 @@ use std::os::fd::{AsFd as _, OwnedFd};
 use std::time::Instant;
 
 use engine::slice_timer::{SliceTimer, WorkersAre};
-use engine::study::{Doing, Prepared, Ran, Ready, StudyError};
+use engine::study::{Doing, Ran, Ready, StudyError};
 use host::clock::Clock;
 use model::integrity::Integrity;
 use model::slice::Outcome;
@@ -48,31 +48,26 @@ struct Written<'a> {
     stop: StopFlag,
 }
 
-impl Prepared for Slice<'_> {
-    fn ready<'a>(
-        mut self: Box<Self>,
+impl<'a> Slice<'a> {
+    /// With a writer that has everything ready, or several.
+    pub(super) fn ready(
+        mut self,
         operations: u64,
         timer: &SliceTimer,
-    ) -> Result<Box<dyn Ready + 'a>, StudyError>
-    where
-        Self: 'a,
-    {
+    ) -> Result<Box<dyn Ready<'a> + 'a>, StudyError> {
         self.work.records = operations / self.config.writers;
         let Some(crew) = self.crew.take() else {
             let writer = Box::new(Writer::ready(self.work.clone(), &self.folder)?);
-            return Ok(Box::new(Alone { slice: *self, writer }));
+            return Ok(Box::new(Alone { slice: self, writer }));
         };
         let (assignments, kept) = self.assignments(&crew, &self.work)?;
         let workers = crew.ready(&assignments, self.pool, timer)?;
-        Ok(Box::new(Together { slice: *self, workers, are: crew.are(), kept }))
+        Ok(Box::new(Together { slice: self, workers, are: crew.are(), kept }))
     }
 }
 
-impl Ready for Alone<'_> {
-    fn run<'a>(self: Box<Self>, timer: &mut SliceTimer) -> Result<Box<dyn Ran + 'a>, StudyError>
-    where
-        Self: 'a,
-    {
+impl<'a> Ready<'a> for Alone<'a> {
+    fn run(self: Box<Self>, timer: &mut SliceTimer) -> Result<Box<dyn Ran + 'a>, StudyError> {
         let Self { slice, mut writer } = *self;
         let mut done = writer.write(Started::now(), timer, None)?;
         timer.finish();
@@ -81,11 +76,8 @@ impl Ready for Alone<'_> {
     }
 }
 
-impl Ready for Together<'_> {
-    fn run<'a>(self: Box<Self>, timer: &mut SliceTimer) -> Result<Box<dyn Ran + 'a>, StudyError>
-    where
-        Self: 'a,
-    {
+impl<'a> Ready<'a> for Together<'a> {
+    fn run(self: Box<Self>, timer: &mut SliceTimer) -> Result<Box<dyn Ran + 'a>, StudyError> {
         let Self { slice, workers, are, kept } = *self;
         let reports = workers.start().and_then(RunningGroup::reports);
         timer.check_stop()?;

@@ -18,8 +18,7 @@ use std::os::fd::BorrowedFd;
 
 use engine::slice_timer::SliceTimer;
 use engine::study::{
-    Doing, Footprint, Operations, Prepared, Ran, Ready, RunsIn, SliceFolders, Study, StudyError,
-    Workload,
+    Doing, Footprint, Operations, Ran, Ready, RunsIn, SliceFolders, Study, StudyError, Workload,
 };
 use model::case::Case;
 use model::material::Material;
@@ -119,10 +118,12 @@ impl Workload for Requests {
         self.config.parts.footprint(sets)
     }
 
-    fn prepare<'a>(
+    fn ready<'a>(
         &'a mut self,
         folders: SliceFolders<'_>,
-    ) -> Result<Box<dyn Prepared + 'a>, StudyError> {
+        operations: u64,
+        _timer: &SliceTimer,
+    ) -> Result<Box<dyn Ready<'a> + 'a>, StudyError> {
         let Self { config, sets } = self;
         if folders.kept_is_new {
             *sets = None;
@@ -131,7 +132,16 @@ impl Workload for Requests {
             Some(sets) => sets,
             None => sets.insert(config.no_sets_in(folders.kept)?),
         };
-        Ok(Box::new(KeptSets { config, sets }))
+        if sets.make(config.sets(operations))? {
+            // What their making leaves to be written is not for a slice to pay.
+            sync_tree(&sets.folder)?;
+        }
+        let sets: &Sets = sets;
+        let reader = readers::open(config.strategy, sets)?;
+        bring_to(config.cache, sets)?;
+        let resident_percent = check_residency(config.cache, sets)?;
+        let storage_read_before = storage_read_bytes();
+        Ok(Box::new(Pages { reader, sets, operations, resident_percent, storage_read_before }))
     }
 }
 
@@ -167,12 +177,6 @@ pub(crate) fn parts(params: &Params) -> Result<Parts, StudyError> {
     Ok(Parts::Made(sizes))
 }
 
-/// The sets that there are so far.
-struct KeptSets<'a> {
-    config: &'a Config,
-    sets: &'a mut Sets,
-}
-
 /// Sets of files that memory holds, or does not, as it should be.
 struct Pages<'a> {
     reader: Box<dyn Reader>,
@@ -192,29 +196,6 @@ struct PagesRead<'a> {
     storage_read_bytes: Option<u64>,
 }
 
-impl Prepared for KeptSets<'_> {
-    fn ready<'a>(
-        self: Box<Self>,
-        operations: u64,
-        _timer: &SliceTimer,
-    ) -> Result<Box<dyn Ready + 'a>, StudyError>
-    where
-        Self: 'a,
-    {
-        let Self { config, sets } = *self;
-        if sets.make(config.sets(operations))? {
-            // What their making leaves to be written is not for a slice to pay.
-            sync_tree(&sets.folder)?;
-        }
-        let sets: &Sets = sets;
-        let reader = readers::open(config.strategy, sets)?;
-        bring_to(config.cache, sets)?;
-        let resident_percent = check_residency(config.cache, sets)?;
-        let storage_read_before = storage_read_bytes();
-        Ok(Box::new(Pages { reader, sets, operations, resident_percent, storage_read_before }))
-    }
-}
-
 /// Reads all files into memory, or evicts them from it.
 fn bring_to(cache: Cache, sets: &Sets) -> Result<(), StudyError> {
     let is_evicted = cache == Cache::Cold && !is_in_memory(&sets.folder)?;
@@ -230,11 +211,8 @@ fn check_residency(cache: Cache, sets: &Sets) -> Result<f64, StudyError> {
     Ok(residency.percent())
 }
 
-impl Ready for Pages<'_> {
-    fn run<'a>(self: Box<Self>, timer: &mut SliceTimer) -> Result<Box<dyn Ran + 'a>, StudyError>
-    where
-        Self: 'a,
-    {
+impl<'a> Ready<'a> for Pages<'a> {
+    fn run(self: Box<Self>, timer: &mut SliceTimer) -> Result<Box<dyn Ran + 'a>, StudyError> {
         let mut pages = *self;
         let (mut set, mut requested_bytes) = (0, 0);
         for _ in 0..pages.operations {

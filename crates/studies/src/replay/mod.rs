@@ -26,15 +26,16 @@ mod spec;
 mod tests;
 mod unexplained;
 
+use engine::slice_timer::SliceTimer;
 use engine::study::{
-    Footprint, Operations, Prepared, RunsIn, SliceFolders, Study, StudyError, Workload,
+    Footprint, Operations, Ready, RunsIn, SliceFolders, Study, StudyError, Workload,
 };
 use model::case::Case;
 use model::material::Material;
 use model::study::{Params, StudyDescription};
 
 use self::config::Config;
-use self::slice::Slice;
+use self::slice::Filled;
 use self::spec::{SPEC, Strategy};
 
 /// The study.
@@ -87,10 +88,12 @@ impl Workload for Replaying {
         Footprint::NOTHING
     }
 
-    fn prepare<'a>(
+    fn ready<'a>(
         &'a mut self,
         folders: SliceFolders<'_>,
-    ) -> Result<Box<dyn Prepared + 'a>, StudyError> {
-        Ok(Box::new(Slice::new(&self.config, folders.fresh)?))
+        _operations: u64,
+        timer: &SliceTimer,
+    ) -> Result<Box<dyn Ready<'a> + 'a>, StudyError> {
+        Ok(Box::new(Filled::new(&self.config, folders.fresh, timer)?))
     }
 }

@@ -1,10 +1,10 @@
 //! One replay: the files that were there, the calls, and what they came to.
 
-use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd as _, BorrowedFd};
 use std::sync::Arc;
 
 use engine::slice_timer::SliceTimer;
-use engine::study::{Doing, Prepared, Ran, Ready, StudyError};
+use engine::study::{Doing, Ran, Ready, StudyError};
 use model::slice::Outcome;
 
 use super::act::Buffers;
@@ -18,14 +18,8 @@ use crate::drop_cache::{Cache, Residency};
 use crate::figures_of;
 use crate::tree::{each_file, sync_tree};
 
-/// A replay whose folder is empty.
-pub(super) struct Slice<'a> {
-    config: &'a Config,
-    folder: OwnedFd,
-}
-
-/// One that can begin.
-struct Filled<'a> {
+/// A replay that can begin.
+pub(super) struct Filled<'a> {
     config: &'a Config,
     shared_state: Arc<SharedState>,
     threads: Threads,
@@ -39,23 +33,14 @@ struct Done<'a> {
     elapsed: u64,
 }
 
-impl<'a> Slice<'a> {
-    pub(super) fn new(config: &'a Config, folder: BorrowedFd<'_>) -> Result<Self, StudyError> {
-        let folder = folder.try_clone_to_owned().doing("keeping the folder open")?;
-        Ok(Self { config, folder })
-    }
-}
-
-impl Prepared for Slice<'_> {
-    fn ready<'a>(
-        self: Box<Self>,
-        _operations: u64,
+impl<'a> Filled<'a> {
+    /// Fills a folder that is empty.
+    pub(super) fn new(
+        config: &'a Config,
+        folder: BorrowedFd<'_>,
         timer: &SliceTimer,
-    ) -> Result<Box<dyn Ready + 'a>, StudyError>
-    where
-        Self: 'a,
-    {
-        let Self { config, folder } = *self;
+    ) -> Result<Self, StudyError> {
+        let folder = folder.try_clone_to_owned().doing("keeping the folder open")?;
         let Config { program, fills, copies, cache, .. } = config;
         prepare::make(program, &folder, fills, copies.as_deref())?;
         // What was there before has long been on the device.
@@ -75,15 +60,12 @@ impl Prepared for Slice<'_> {
         }
         let shared_state = Arc::new(shared_state);
         let threads = Threads::start(Arc::clone(&shared_state), config.thinking())?;
-        Ok(Box::new(Filled { config, shared_state, threads }))
+        Ok(Self { config, shared_state, threads })
     }
 }
 
-impl Ready for Filled<'_> {
-    fn run<'a>(self: Box<Self>, timer: &mut SliceTimer) -> Result<Box<dyn Ran + 'a>, StudyError>
-    where
-        Self: 'a,
-    {
+impl<'a> Ready<'a> for Filled<'a> {
+    fn run(self: Box<Self>, timer: &mut SliceTimer) -> Result<Box<dyn Ran + 'a>, StudyError> {
         let Self { config, shared_state, threads } = *self;
         let began = timer.last_ticks();
         let tally = threads.run()?;

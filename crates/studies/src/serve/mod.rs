@@ -26,8 +26,9 @@ mod slice;
 mod spec;
 mod switched;
 
+use engine::slice_timer::SliceTimer;
 use engine::study::{
-    Footprint, Operations, Prepared, RunsIn, SliceFolders, Study, StudyError, Workload,
+    Footprint, Operations, Ready, RunsIn, SliceFolders, Study, StudyError, Workload,
 };
 use model::case::Case;
 use model::material::Material;
@@ -96,10 +97,13 @@ impl Workload for Serving {
         Footprint::NOTHING
     }
 
-    fn prepare<'a>(
+    fn ready<'a>(
         &'a mut self,
         folders: SliceFolders<'_>,
-    ) -> Result<Box<dyn Prepared + 'a>, StudyError> {
-        Ok(Box::new(Slice::new(&self.config, &mut self.kept, folders.fresh)?))
+        _operations: u64,
+        timer: &SliceTimer,
+    ) -> Result<Box<dyn Ready<'a> + 'a>, StudyError> {
+        let slice = Slice::new(&self.config, &mut self.kept, folders.fresh)?;
+        Ok(Box::new(slice.started(timer)?))
     }
 }

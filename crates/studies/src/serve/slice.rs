@@ -9,7 +9,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use engine::slice_timer::SliceTimer;
-use engine::study::{Doing, Prepared, Ran, Ready, StudyError};
+use engine::study::{Doing, Ran, Ready, StudyError};
 use load::Steps;
 use model::integrity::Integrity;
 use model::slice::Outcome;
@@ -58,7 +58,7 @@ pub(super) struct Slice<'a> {
 }
 
 /// A server that answers.
-struct Started<'a> {
+pub(super) struct Started<'a> {
     slice: Slice<'a>,
     running: Running,
     state: ServerState<'a>,
@@ -213,15 +213,9 @@ fn unless_exited<T>(running: &mut Running, result: Result<T, StudyError>) -> Res
     }
 }
 
-impl Prepared for Slice<'_> {
-    fn ready<'a>(
-        mut self: Box<Self>,
-        _operations: u64,
-        timer: &SliceTimer,
-    ) -> Result<Box<dyn Ready + 'a>, StudyError>
-    where
-        Self: 'a,
-    {
+impl<'a> Slice<'a> {
+    /// With a server that answers.
+    pub(super) fn started(mut self, timer: &SliceTimer) -> Result<Started<'a>, StudyError> {
         let port = match self.config.port {
             None => Port::reserve()?,
             Some(port) => Port::from(port),
@@ -236,15 +230,12 @@ impl Prepared for Slice<'_> {
         sync_tree(&self.folder)?;
         let warmed = self.warm(&running, timer);
         let state = unless_exited(&mut running, warmed)?;
-        Ok(Box::new(Started { slice: *self, running, state }))
+        Ok(Started { slice: self, running, state })
     }
 }
 
-impl Ready for Started<'_> {
-    fn run<'a>(mut self: Box<Self>, timer: &mut SliceTimer) -> Result<Box<dyn Ran + 'a>, StudyError>
-    where
-        Self: 'a,
-    {
+impl<'a> Ready<'a> for Started<'a> {
+    fn run(mut self: Box<Self>, timer: &mut SliceTimer) -> Result<Box<dyn Ran + 'a>, StudyError> {
         let Self { slice, running, .. } = &mut *self;
         let switched = slice.switch_on(running, timer.stop_flag());
         let load = slice.load(running, timer);

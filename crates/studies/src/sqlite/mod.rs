@@ -20,8 +20,9 @@ pub(crate) mod spec;
 mod traffic;
 mod user_data;
 
+use engine::slice_timer::SliceTimer;
 use engine::study::{
-    Footprint, MaybePowerTrial, Operations, Prepared, RunsIn, SliceFolders, Study, StudyError,
+    Footprint, MaybePowerTrial, Operations, Ready, RunsIn, SliceFolders, Study, StudyError,
     Workload,
 };
 use model::case::Case;
@@ -99,14 +100,17 @@ impl Workload for Connections {
         Footprint::NOTHING
     }
 
-    fn prepare<'a>(
+    fn ready<'a>(
         &'a mut self,
         folders: SliceFolders<'_>,
-    ) -> Result<Box<dyn Prepared + 'a>, StudyError> {
+        operations: u64,
+        timer: &SliceTimer,
+    ) -> Result<Box<dyn Ready<'a> + 'a>, StudyError> {
         let Self { config, template, pool, slices } = self;
         let log_filled = (f64::from(*slices) * GOLDEN).fract();
         *slices = slices.wrapping_add(1);
-        Ok(Box::new(Database::create(config, template, pool, folders.fresh, log_filled)?))
+        let database = Database::create(config, template, pool, folders.fresh, log_filled)?;
+        database.ready(operations, timer)
     }
 }
 

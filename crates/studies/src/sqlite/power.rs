@@ -2,7 +2,7 @@
 
 use engine::power::Left;
 use engine::slice_timer::SliceTimer;
-use engine::study::{PowerTrial, Prepared as _, Ready, SliceFolders, StudyError};
+use engine::study::{PowerTrial, Ready, SliceFolders, StudyError};
 use model::study::Params;
 use process::worker::WorkerPool;
 
@@ -79,10 +79,10 @@ impl PowerTrial for Changed {
         folders: SliceFolders<'_>,
         operations: u64,
         timer: &SliceTimer,
-    ) -> Result<Box<dyn Ready + 'a>, StudyError> {
+    ) -> Result<Box<dyn Ready<'a> + 'a>, StudyError> {
         let Self { config, template, pool, updates_before } = self;
         let database = Database::create(config, template, pool, folders.fresh, 0.0)?;
-        let ready = Box::new(database).ready(operations, timer)?;
+        let ready = database.ready(operations, timer)?;
         let found = database::look(&path_in(folders.fresh, NAME), config.data.rows());
         *updates_before = found.map_err(|e| refused(LOOKING, &e))?.updates;
         Ok(ready)

@@ -4,7 +4,7 @@
 use std::os::fd::{BorrowedFd, OwnedFd};
 
 use engine::slice_timer::{SliceTimer, WorkersAre};
-use engine::study::{Doing, Prepared, Ran, Ready, StudyError};
+use engine::study::{Doing, Ran, Ready, StudyError};
 use model::slice::Outcome;
 use model::spent::Spent;
 use process::worker::{
@@ -94,15 +94,13 @@ impl<'a> Database<'a> {
     }
 }
 
-impl Prepared for Database<'_> {
-    fn ready<'a>(
-        mut self: Box<Self>,
+impl<'a> Database<'a> {
+    /// With connections that are made.
+    pub(super) fn ready(
+        mut self,
         operations: u64,
         timer: &SliceTimer,
-    ) -> Result<Box<dyn Ready + 'a>, StudyError>
-    where
-        Self: 'a,
-    {
+    ) -> Result<Box<dyn Ready<'a> + 'a>, StudyError> {
         self.work.requests = operations;
         // The first connection settles the journal mode, which is kept in the file.
         let mut client = Client::ready(self.work.clone())?;
@@ -111,22 +109,19 @@ impl Prepared for Database<'_> {
         }
         sync_tree(&self.folder)?;
         if self.connections == 1 {
-            return Ok(Box::new(Alone { database: *self, client: Box::new(client) }));
+            return Ok(Box::new(Alone { database: self, client: Box::new(client) }));
         }
         drop(client);
         let threads = WorkerKind::Threads(client::do_assignment);
         let assignments = self.assignments()?;
         let (clock, stop) = (timer.clock(), timer.stop_flag());
         let workers = WorkerGroup::ready(threads, &assignments, self.pool, clock, stop)?;
-        Ok(Box::new(Together { database: *self, workers }))
+        Ok(Box::new(Together { database: self, workers }))
     }
 }
 
-impl Ready for Alone<'_> {
-    fn run<'a>(self: Box<Self>, timer: &mut SliceTimer) -> Result<Box<dyn Ran + 'a>, StudyError>
-    where
-        Self: 'a,
-    {
+impl<'a> Ready<'a> for Alone<'a> {
+    fn run(self: Box<Self>, timer: &mut SliceTimer) -> Result<Box<dyn Ran + 'a>, StudyError> {
         let Self { mut client, database } = *self;
         let (began, traffic) = (timer.last_ticks(), client.run(timer)?);
         timer.finish();
@@ -139,11 +134,8 @@ impl Ready for Alone<'_> {
     }
 }
 
-impl Ready for Together<'_> {
-    fn run<'a>(self: Box<Self>, timer: &mut SliceTimer) -> Result<Box<dyn Ran + 'a>, StudyError>
-    where
-        Self: 'a,
-    {
+impl<'a> Ready<'a> for Together<'a> {
+    fn run(self: Box<Self>, timer: &mut SliceTimer) -> Result<Box<dyn Ran + 'a>, StudyError> {
         let Self { workers, database } = *self;
         let reports = workers.start().and_then(RunningGroup::reports);
         timer.check_stop()?;

@@ -5,8 +5,7 @@ use std::os::fd::OwnedFd;
 
 use engine::slice_timer::SliceTimer;
 use engine::study::{
-    Doing as _, Footprint, Operations, Prepared, Ran, Ready, RunsIn, SliceFolders, StudyError,
-    Workload,
+    Doing as _, Footprint, Operations, Ran, Ready, RunsIn, SliceFolders, StudyError, Workload,
 };
 use model::integrity::Integrity;
 use model::material::Material;
@@ -280,46 +279,27 @@ impl Workload for CommitsArm {
         Footprint::NOTHING
     }
 
-    fn prepare<'a>(
+    fn ready<'a>(
         &'a mut self,
         folders: SliceFolders<'_>,
-    ) -> Result<Box<dyn Prepared + 'a>, StudyError> {
+        operations: u64,
+        _timer: &SliceTimer,
+    ) -> Result<Box<dyn Ready<'a> + 'a>, StudyError> {
         let folder = folders.fresh.try_clone_to_owned().doing("keeping the folder open")?;
         let commits = Commits::new(folder, &self.profile, self.next)?;
-        Ok(Box::new(PreparedCommits { arm: self, commits }))
+        Ok(Box::new(Waiting { arm: self, commits, operations }))
     }
-}
-
-struct PreparedCommits<'a> {
-    arm: &'a mut CommitsArm,
-    commits: Commits,
 }
 
 struct Waiting<'a> {
-    prepared: PreparedCommits<'a>,
+    arm: &'a mut CommitsArm,
+    commits: Commits,
     operations: u64,
 }
 
-impl Prepared for PreparedCommits<'_> {
-    fn ready<'a>(
-        self: Box<Self>,
-        operations: u64,
-        _timer: &SliceTimer,
-    ) -> Result<Box<dyn Ready + 'a>, StudyError>
-    where
-        Self: 'a,
-    {
-        Ok(Box::new(Waiting { prepared: *self, operations }))
-    }
-}
-
-impl Ready for Waiting<'_> {
-    fn run<'a>(self: Box<Self>, timer: &mut SliceTimer) -> Result<Box<dyn Ran + 'a>, StudyError>
-    where
-        Self: 'a,
-    {
-        let Self { prepared, operations } = *self;
-        let PreparedCommits { arm, mut commits } = prepared;
+impl<'a> Ready<'a> for Waiting<'a> {
+    fn run(self: Box<Self>, timer: &mut SliceTimer) -> Result<Box<dyn Ran + 'a>, StudyError> {
+        let Self { arm, mut commits, operations } = *self;
         let mut bytes = 0;
         for _ in 0..operations {
             let sync_ticks = commits.commit(&arm.profile, timer)?;

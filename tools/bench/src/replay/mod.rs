@@ -333,7 +333,7 @@ fn replay_ns(
     let opened = File::open(folder)?;
     let folders = SliceFolders::alone(opened.as_fd(), opened.as_fd(), true);
     let mut recorder = SliceTimer::new(Clock::new(), ::process::StopFlag::default());
-    let ready = workload.prepare(folders)?.ready(1, &recorder)?;
+    let ready = workload.ready(folders, 1, &recorder)?;
     // What others have written is not to be in its way.
     rustix::fs::syncfs(&opened)?;
     cool();
