@@ -125,7 +125,7 @@ impl<'a> LocalRunner<'a> {
     fn entry(&self, arm: usize, operations: u64) -> Entry {
         let LocalArm { place, workload, kept_is_new, .. } = &self.arms[arm];
         let slice = workload.footprint(operations);
-        let most = if *kept_is_new { slice.and(workload.kept_footprint()) } else { slice };
+        let most = if *kept_is_new { slice.and(workload.about().kept) } else { slice };
         Entry { arm, place: *place, operations, most }
     }
 
@@ -192,7 +192,7 @@ impl<'a> LocalRunner<'a> {
     /// Which process an arm's slices run in.
     fn kind_of(&self, arm: usize) -> RunsIn {
         match &self.processes {
-            Some(_) => self.arms[arm].workload.runs_in(),
+            Some(_) => self.arms[arm].workload.about().runs_in,
             None => RunsIn::ThisProcess,
         }
     }
@@ -204,8 +204,9 @@ impl<'a> LocalRunner<'a> {
         if processes.is_running(kind) {
             return Ok(());
         }
-        let known =
-            |arm: &&mut LocalArm| is_one_process(arm.workload.runs_in(), kind) && !arm.kept_is_new;
+        let known = |arm: &&mut LocalArm| {
+            is_one_process(arm.workload.about().runs_in, kind) && !arm.kept_is_new
+        };
         for arm in self.arms.iter_mut().filter(known) {
             (arm.kept, arm.kept_is_new) = (None, true);
         }
@@ -215,7 +216,7 @@ impl<'a> LocalRunner<'a> {
 
 /// A workload's operations, or fewer, so that a slice writes little.
 fn few(workload: &dyn Workload) -> Operations {
-    let Operations { granule, max } = workload.operations();
+    let Operations { granule, max } = workload.about().operations;
     let writes_little =
         |operations: &u64| workload.footprint(*operations).written_bytes <= GENTLE_SLICE_BYTES;
     let halves = std::iter::successors(Some(max), |operations| Some(operations / 2));
@@ -262,12 +263,12 @@ impl SliceRunner for LocalRunner<'_> {
     }
 
     fn warms_up(&self, arm: usize) -> bool {
-        self.arms[arm].workload.warms_up()
+        self.arms[arm].workload.about().warms_up
     }
 
     fn operations(&self, arm: usize) -> Operations {
         let workload = &self.arms[arm].workload;
-        if self.gentle { few(&**workload) } else { workload.operations() }
+        if self.gentle { few(&**workload) } else { workload.about().operations }
     }
 
     fn writes(&self) -> Option<Writes> {
@@ -277,7 +278,7 @@ impl SliceRunner for LocalRunner<'_> {
     fn begin_stretch(&mut self) {
         // A place that cannot be used any more is an error of the next slice there.
         let _ = self.settle();
-        let stays = |arm: &LocalArm| arm.workload.runs_in() == RunsIn::OneFolder;
+        let stays = |arm: &LocalArm| arm.workload.about().runs_in == RunsIn::OneFolder;
         for (number, arm) in self.arms.iter_mut().enumerate() {
             if stays(arm) && arm.kept.is_some() {
                 continue;

@@ -3,7 +3,7 @@
 use crate::job::Job;
 use crate::local::KEPT_FOLDERS;
 use crate::measure::slices_max;
-use crate::study::{Footprint, RunsIn, Workload};
+use crate::study::{About, Footprint, RunsIn, Workload};
 
 /// What a run comes to at one place, at the most.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -27,10 +27,10 @@ fn needs_at(place: usize, job: &Job, workloads: &[Box<dyn Workload>]) -> PlaceNe
     let mut written_bytes: u64 = 0;
     let slices = slices_max(job);
     for (_, workload) in job.arms.iter().zip(workloads).filter(|(arm, _)| arm.place == place) {
-        let own = workload.footprint(workload.operations().max);
-        let keeps = workload.kept_footprint();
+        let About { operations, runs_in, kept: keeps, .. } = workload.about();
+        let own = workload.footprint(operations.max);
         let by_slices = own.written_bytes.saturating_mul(slices);
-        let folders = if workload.runs_in() == RunsIn::OneFolder { 1 } else { KEPT_FOLDERS };
+        let folders = if runs_in == RunsIn::OneFolder { 1 } else { KEPT_FOLDERS };
         let by_arm = keeps.written_bytes.saturating_mul(folders);
         written_bytes = written_bytes.saturating_add(by_slices).saturating_add(by_arm);
         slice = slice.or(own);

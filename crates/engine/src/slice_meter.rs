@@ -166,11 +166,10 @@ mod tests {
     use std::cell::RefCell;
     use std::os::fd::AsFd as _;
 
-    use model::material::Material;
     use model::slice::Outcome;
 
     use super::*;
-    use crate::study::{Footprint, Operations, Ran, Ready, RunsIn};
+    use crate::study::{About, Footprint, Operations, Ran, Ready};
 
     /// What was done, in order, by a workload in each of its states.
     #[derive(Clone, Default)]
@@ -183,27 +182,11 @@ mod tests {
     }
 
     impl Workload for Steps {
-        fn material(&self) -> Option<Material> {
-            None
-        }
-
-        fn operations(&self) -> Operations {
-            Operations::exactly(1)
-        }
-
-        fn warms_up(&self) -> bool {
-            false
-        }
-
-        fn runs_in(&self) -> RunsIn {
-            RunsIn::EachStretch
+        fn about(&self) -> About {
+            About { warms_up: false, ..About::of(Operations::exactly(1)) }
         }
 
         fn footprint(&self, _: u64) -> Footprint {
-            Footprint::NOTHING
-        }
-
-        fn kept_footprint(&self) -> Footprint {
             Footprint::NOTHING
         }
 

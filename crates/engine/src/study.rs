@@ -85,25 +85,12 @@ pub trait PowerTrial {
 
 /// One arm's work: its parameters, and what it keeps from slice to slice.
 pub trait Workload {
-    /// What its operations are done on; nothing where that is no choice of the user's.
-    fn material(&self) -> Option<Material>;
-
-    /// How many operations a slice may have.
-    fn operations(&self) -> Operations;
-
-    /// Whether what a slice leaves behind makes the next one faster. Where each
-    /// starts everything anew there is no warming up.
-    fn warms_up(&self) -> bool;
-
-    /// Which process its slices run in, where the run has others than its own.
-    fn runs_in(&self) -> RunsIn;
+    /// What does not depend on a slice, as far as is known so far.
+    fn about(&self) -> About;
 
     /// The most that one slice of so many operations comes to in its fresh folder, and
     /// that it writes anywhere, beside what makes the arm's own folder anew.
     fn footprint(&self, operations: u64) -> Footprint;
-
-    /// The most that the arm keeps from slice to slice.
-    fn kept_footprint(&self) -> Footprint;
 
     /// Makes a slice ready, outside the clock, for so many operations.
     ///
@@ -115,6 +102,30 @@ pub trait Workload {
         operations: u64,
         timer: &SliceTimer,
     ) -> Result<Box<dyn Ready<'a> + 'a>, StudyError>;
+}
+
+/// What an arm's work is like, whatever its slices are.
+#[derive(Clone, Debug)]
+pub struct About {
+    /// What its operations are done on; nothing where that is no choice of the user's.
+    pub material: Option<Material>,
+    /// How many operations a slice may have.
+    pub operations: Operations,
+    /// Whether what a slice leaves behind makes the next one faster. Where each
+    /// starts everything anew there is no warming up.
+    pub warms_up: bool,
+    /// Which process its slices run in, where the run has others than its own.
+    pub runs_in: RunsIn,
+    /// The most that the arm keeps from slice to slice.
+    pub kept: Footprint,
+}
+
+impl About {
+    /// Of what is usual: it is warmed up in a process of each stretch, and keeps nothing.
+    pub fn of(operations: Operations) -> Self {
+        let (runs_in, kept) = (RunsIn::EachStretch, Footprint::NOTHING);
+        Self { material: None, operations, warms_up: true, runs_in, kept }
+    }
 }
 
 /// The process that an arm's slices run in.

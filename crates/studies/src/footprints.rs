@@ -59,8 +59,8 @@ fn no_slice_of_a_recorded_program_does_either() {
 fn check(study: &dyn Study, strategy: &str, given: &[(&str, &str)], operations: u64) {
     let name = format!("{}/{strategy} {given:?}", study.spec().name);
     let mut workload = workload(study, strategy, given);
-    let operations = workload.operations().fit(operations as f64);
-    let (own, keeps) = (workload.footprint(operations), workload.kept_footprint());
+    let operations = workload.about().operations.fit(operations as f64);
+    let (own, keeps) = (workload.footprint(operations), workload.about().kept);
     let (fresh, kept) = (on_disk(), on_disk());
     let folders = [fresh.path(), kept.path()];
     let slice = finish(ready_in(workload.as_mut(), folders, operations).unwrap()).unwrap();

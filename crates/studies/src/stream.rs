@@ -14,11 +14,10 @@ use std::sync::LazyLock;
 
 use engine::slice_timer::SliceTimer;
 use engine::study::{
-    Doing, Footprint, Operations, Ran, Ready, RunsIn, SliceFolders, Study, StudyError, Workload,
+    About, Doing, Footprint, Operations, Ran, Ready, SliceFolders, Study, StudyError, Workload,
 };
 use model::case::Case;
 use model::integrity::Integrity;
-use model::material::Material;
 use model::slice::Outcome;
 use model::study::{ParamKind, Params, StudyDescription};
 use rustix::fs::{OFlags, fdatasync};
@@ -126,30 +125,15 @@ impl Sequential {
 }
 
 impl Workload for Sequential {
-    fn material(&self) -> Option<Material> {
-        None
-    }
-
-    fn operations(&self) -> Operations {
-        self.blocks
-    }
-
-    fn warms_up(&self) -> bool {
+    fn about(&self) -> About {
         // As many as fit are what a check writes, which begins everything anew.
-        self.blocks.granule == self.blocks.max
-    }
-
-    fn runs_in(&self) -> RunsIn {
-        RunsIn::EachStretch
+        let warms_up = self.blocks.granule == self.blocks.max;
+        About { warms_up, ..About::of(self.blocks) }
     }
 
     fn footprint(&self, operations: u64) -> Footprint {
         let bytes = self.block_bytes.saturating_mul(operations);
         Footprint { space_bytes: bytes, files: 1, written_bytes: bytes }
-    }
-
-    fn kept_footprint(&self) -> Footprint {
-        Footprint::NOTHING
     }
 
     fn ready<'a>(

@@ -8,9 +8,9 @@ use std::rc::Rc;
 
 use engine::slice_timer::SliceTimer;
 use engine::study::{
-    Footprint, Operations, Ran as RanSlice, Ready, RunsIn, SliceFolders, StudyError, Workload,
+    About, Footprint, Operations, Ran as RanSlice, Ready, RunsIn, SliceFolders, StudyError,
+    Workload,
 };
-use model::material::Material;
 use model::slice::Outcome;
 use process::{Program, Server};
 use rustix::fs::syncfs;
@@ -123,30 +123,20 @@ impl Tried {
 }
 
 impl Workload for Tried {
-    fn material(&self) -> Option<Material> {
-        None
-    }
-
-    fn operations(&self) -> Operations {
-        Operations::exactly(self.trial.serving.as_ref().map_or(1, Serving::connections))
-    }
-
     /// It ran before.
-    fn warms_up(&self) -> bool {
-        false
-    }
-
-    fn runs_in(&self) -> RunsIn {
-        RunsIn::ThisProcess
+    fn about(&self) -> About {
+        About {
+            warms_up: false,
+            runs_in: RunsIn::ThisProcess,
+            ..About::of(Operations::exactly(
+                self.trial.serving.as_ref().map_or(1, Serving::connections),
+            ))
+        }
     }
 
     fn footprint(&self, _operations: u64) -> Footprint {
         let bytes = self.ground.borrow().chosen.bytes();
         Footprint { space_bytes: bytes, files: FILES, written_bytes: bytes }
-    }
-
-    fn kept_footprint(&self) -> Footprint {
-        Footprint::NOTHING
     }
 
     fn ready<'a>(

@@ -10,7 +10,6 @@ use std::time::Duration;
 
 use host::clock::Clock;
 use model::arm::Arm;
-use model::material::Material;
 use model::place::{PlaceFacts, StorageKind};
 use model::plan::PlanError;
 use model::run::{Floor, Writes};
@@ -29,7 +28,9 @@ use crate::folders::Folders;
 use crate::run::Header;
 use crate::runner::SliceRunner;
 use crate::slice_timer::SliceTimer;
-use crate::study::{Footprint, Operations, Ran, Ready, RunsIn, SliceFolders, Study, Workload};
+use crate::study::{
+    About, Footprint, Operations, Ran, Ready, RunsIn, SliceFolders, Study, Workload,
+};
 use crate::unchanging::Unchanging;
 
 /// Each reading of the clock takes so long, which is what a wait is exact to.
@@ -89,27 +90,15 @@ struct SimulatedWork {
 }
 
 impl Workload for SimulatedWork {
-    fn material(&self) -> Option<Material> {
-        None
-    }
-
-    fn operations(&self) -> Operations {
-        Operations { granule: 1, max: 1_000 }
-    }
-
-    fn warms_up(&self) -> bool {
-        false
-    }
-
-    fn runs_in(&self) -> RunsIn {
-        RunsIn::ThisProcess
+    fn about(&self) -> About {
+        About {
+            warms_up: false,
+            runs_in: RunsIn::ThisProcess,
+            ..About::of(Operations { granule: 1, max: 1_000 })
+        }
     }
 
     fn footprint(&self, _: u64) -> Footprint {
-        Footprint::NOTHING
-    }
-
-    fn kept_footprint(&self) -> Footprint {
         Footprint::NOTHING
     }
 
@@ -226,11 +215,11 @@ impl SliceRunner for SimulatedRunner {
     }
 
     fn warms_up(&self, arm: usize) -> bool {
-        self.arms[arm].1.warms_up()
+        self.arms[arm].1.about().warms_up
     }
 
     fn operations(&self, arm: usize) -> Operations {
-        self.arms[arm].1.operations()
+        self.arms[arm].1.about().operations
     }
 
     fn begin_stretch(&mut self) {}

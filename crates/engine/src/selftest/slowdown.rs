@@ -8,14 +8,13 @@
 
 use std::hint::spin_loop;
 
-use model::material::Material;
 use model::slice::{Outcome, Slice};
 use rand::{Rng as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 
 use crate::error::StudyError;
 use crate::slice_timer::SliceTimer;
-use crate::study::{Footprint, Operations, Ran, Ready, RunsIn, SliceFolders, Workload};
+use crate::study::{About, Footprint, Ran, Ready, RunsIn, SliceFolders, Workload};
 
 /// What a slice tells of itself: how long its work took, and how long it was to take.
 const OWN_NS: &str = "own_ns";
@@ -78,28 +77,12 @@ impl Slowdown {
 }
 
 impl Workload for Slowdown {
-    fn material(&self) -> Option<Material> {
-        self.workload.material()
-    }
-
-    fn operations(&self) -> Operations {
-        self.workload.operations()
-    }
-
-    fn warms_up(&self) -> bool {
-        self.workload.warms_up()
-    }
-
-    fn runs_in(&self) -> RunsIn {
-        RunsIn::ThisProcess
+    fn about(&self) -> About {
+        About { runs_in: RunsIn::ThisProcess, ..self.workload.about() }
     }
 
     fn footprint(&self, operations: u64) -> Footprint {
         self.workload.footprint(operations)
-    }
-
-    fn kept_footprint(&self) -> Footprint {
-        self.workload.kept_footprint()
     }
 
     fn ready<'a>(
@@ -165,10 +148,12 @@ mod tests {
 
     use host::clock::Clock;
     use model::integrity::Integrity;
+    use model::material::Material;
     use model::spent::Spent;
     use process::StopFlag;
 
     use super::*;
+    use crate::study::Operations;
 
     /// A workload that counts what is done with it, and whose slices come to
     /// everything that a slice can come to.
@@ -185,28 +170,18 @@ mod tests {
     }
 
     impl Workload for Counting {
-        fn material(&self) -> Option<Material> {
-            Some(Material::own("of one's own".to_owned(), 7))
-        }
-
-        fn operations(&self) -> Operations {
-            Operations { granule: 1, max: 77 }
-        }
-
-        fn warms_up(&self) -> bool {
-            false
-        }
-
-        fn runs_in(&self) -> RunsIn {
-            RunsIn::ThisProcess
+        fn about(&self) -> About {
+            About {
+                material: Some(Material::own("of one's own".to_owned(), 7)),
+                warms_up: false,
+                runs_in: RunsIn::ThisProcess,
+                kept: Footprint { files: 7, ..Footprint::NOTHING },
+                ..About::of(Operations { granule: 1, max: 77 })
+            }
         }
 
         fn footprint(&self, operations: u64) -> Footprint {
             Footprint { files: operations * 3, ..Footprint::NOTHING }
-        }
-
-        fn kept_footprint(&self) -> Footprint {
-            Footprint { files: 7, ..Footprint::NOTHING }
         }
 
         fn ready<'a>(
@@ -303,10 +278,11 @@ mod tests {
     fn what_the_workload_says_and_comes_to_is_passed_on() {
         let counting = Counting { clock: Clock::simulated(100), untrusted: None };
         let slowdown = Slowdown::new(Box::new(counting), every(1.1));
-        assert_eq!(slowdown.operations(), Operations { granule: 1, max: 77 });
-        assert_eq!((slowdown.warms_up(), slowdown.footprint(5).files), (false, 15));
-        assert_eq!(slowdown.kept_footprint().files, 7);
-        assert_eq!(slowdown.material().map(|material| material.copied_bytes), Some(7));
+        let about = slowdown.about();
+        assert_eq!(about.operations, Operations { granule: 1, max: 77 });
+        assert_eq!((about.warms_up, slowdown.footprint(5).files), (false, 15));
+        assert_eq!(about.kept.files, 7);
+        assert_eq!(about.material.map(|material| material.copied_bytes), Some(7));
         let slow_client = Some("the client was the limit".to_owned());
         let (_, mut found) = slice(1.1, 100, slow_client.clone(), StopFlag::default()).unwrap();
         assert!([OWN_NS, WANTED_NS].iter().all(|name| found.evidence.remove(*name).is_some()));

@@ -8,10 +8,9 @@ use std::sync::atomic::Ordering;
 
 use engine::slice_timer::SliceTimer;
 use engine::study::{
-    Doing as _, Footprint, Operations, Ran, Ready, RunsIn, SliceFolders, Study, StudyError,
+    About, Doing as _, Footprint, Operations, Ran, Ready, RunsIn, SliceFolders, Study, StudyError,
     Workload,
 };
-use model::material::Material;
 use model::slice::Outcome;
 use model::study::{ParamDescription, ParamKind, Params, StrategyDescription, StudyDescription};
 use rustix::fs::{
@@ -100,28 +99,12 @@ struct Doing {
 }
 
 impl Workload for Doing {
-    fn material(&self) -> Option<Material> {
-        None
-    }
-
-    fn operations(&self) -> Operations {
-        self.operations
-    }
-
-    fn warms_up(&self) -> bool {
-        true
-    }
-
-    fn runs_in(&self) -> RunsIn {
-        RunsIn::ThisProcess
+    fn about(&self) -> About {
+        About { runs_in: RunsIn::ThisProcess, ..About::of(self.operations) }
     }
 
     fn footprint(&self, _operations: u64) -> Footprint {
         Footprint { space_bytes: AROUND_BYTES, files: 8, written_bytes: AROUND_BYTES }
-    }
-
-    fn kept_footprint(&self) -> Footprint {
-        Footprint::NOTHING
     }
 
     fn ready<'a>(

@@ -212,7 +212,7 @@ impl Work {
             checks.shape(&mut job);
         }
         let workloads = preflight::workloads(&job.arms)?;
-        job.materials = workloads.iter().map(|workload| workload.material()).collect();
+        job.materials = workloads.iter().map(|workload| workload.about().material).collect();
         let needs = needs(&job, &workloads, plan.places.len());
         Ok(Self { job, workloads, needs })
     }

@@ -42,8 +42,9 @@ fn assert_failed_alone(ended: &Ended, label: &str, says: &[&str]) {
     }
     let (disk, other) = (ended.slices_at("disk"), ended.slices_at(label));
     assert!(disk > other && other > 0, "{disk} and {other} slices");
-    let saved = run(["show", ended.result["run"]["id"].as_str().unwrap()]);
-    assert_eq!(stdout(&saved), ended.report, "{}", ended.said);
+    let id = ended.result["run"]["id"].as_str().unwrap();
+    let shown = common::unnamed(&stdout(&run(["show", id])), id);
+    assert_eq!(shown, common::unnamed(&ended.report, id), "{}", ended.said);
 }
 
 #[test]

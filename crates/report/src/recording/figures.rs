@@ -3,8 +3,11 @@
 use serde::Serialize;
 use trace::{Cost, FileCost};
 
-/// The columns of a spreadsheet: their heads, and what they have.
-pub(super) const COLUMNS: [(&str, fn(&Figures) -> String); 9] = [
+/// A column of a spreadsheet: its head, and what it has.
+type Column = (&'static str, fn(&Figures) -> String);
+
+/// All of them.
+pub(super) const COLUMNS: [Column; 9] = [
     ("calls", |of| of.calls.to_string()),
     ("failed", |of| of.failed.to_string()),
     ("read_bytes", |of| of.read_bytes.to_string()),

@@ -24,11 +24,10 @@ use std::rc::Rc;
 
 use engine::slice_timer::SliceTimer;
 use engine::study::{
-    Doing as _, Footprint, MaybePowerTrial, Operations, Ready, RunsIn, SliceFolders, Study,
+    About, Doing as _, Footprint, MaybePowerTrial, Operations, Ready, RunsIn, SliceFolders, Study,
     StudyError, Workload,
 };
 use model::case::Case;
-use model::material::Material;
 use model::study::{Params, StudyDescription};
 
 use self::common::Kept;
@@ -109,35 +108,25 @@ impl Arm {
 }
 
 impl Workload for Arm {
-    fn material(&self) -> Option<Material> {
-        None
-    }
-
-    fn operations(&self) -> Operations {
-        let granule = self.common.map_or(1, |reading| reading.least);
-        Operations { granule, max: self.config.share.count() }
-    }
-
-    fn warms_up(&self) -> bool {
-        self.common.is_none()
-    }
-
-    fn runs_in(&self) -> RunsIn {
-        if self.common.is_some() { RunsIn::OneFolder } else { RunsIn::EachStretch }
+    fn about(&self) -> About {
+        let max = self.config.share.count();
+        let bytes = self.config.offset(max);
+        let file = Footprint { space_bytes: bytes, files: 1, written_bytes: bytes };
+        let Some(Reading { accounts, least }) = self.common else {
+            return About { kept: file, ..About::of(Operations { granule: 1, max }) };
+        };
+        About {
+            warms_up: false,
+            runs_in: RunsIn::OneFolder,
+            kept: if accounts { file } else { Footprint::NOTHING },
+            ..About::of(Operations { granule: least, max })
+        }
     }
 
     fn footprint(&self, operations: u64) -> Footprint {
         let bytes = operations * self.config.size as u64;
         let written_bytes = if self.config.writes() { bytes } else { 0 };
         Footprint { written_bytes, ..Footprint::NOTHING }
-    }
-
-    fn kept_footprint(&self) -> Footprint {
-        if self.common.is_some_and(|reading| !reading.accounts) {
-            return Footprint::NOTHING;
-        }
-        let bytes = self.config.offset(self.config.share.count());
-        Footprint { space_bytes: bytes, files: 1, written_bytes: bytes }
     }
 
     fn ready<'a>(

@@ -20,12 +20,11 @@ use std::os::fd::{BorrowedFd, OwnedFd};
 
 use engine::slice_timer::SliceTimer;
 use engine::study::{
-    Doing, Footprint, MaybePowerTrial, Operations, Ran, Ready, RunsIn, SliceFolders, Study,
+    About, Doing, Footprint, MaybePowerTrial, Operations, Ran, Ready, SliceFolders, Study,
     StudyError, Workload,
 };
 use model::case::Case;
 use model::integrity::Integrity;
-use model::material::Material;
 use model::slice::Outcome;
 use model::study::{Params, StudyDescription};
 use units::exact_size;
@@ -153,22 +152,18 @@ impl Config {
 }
 
 impl Workload for Config {
-    fn material(&self) -> Option<Material> {
-        Some(self.tree.material())
-    }
-
-    fn operations(&self) -> Operations {
+    fn about(&self) -> About {
         // A second load would find the manifest in memory.
         let max = if self.is_cold() { 1 } else { OPERATIONS_MAX };
-        Operations { granule: 1, max }
-    }
-
-    fn warms_up(&self) -> bool {
-        true
-    }
-
-    fn runs_in(&self) -> RunsIn {
-        RunsIn::EachStretch
+        let bytes = self.tree.bytes_on_disk();
+        let files = self.tree.entries() + FILES_BESIDE;
+        let sources = Footprint { space_bytes: bytes, files, written_bytes: bytes };
+        let kept = match self.operation {
+            Operation::Rebuild => sources,
+            Operation::Load => sources.and(self.cache_footprint()),
+        };
+        let material = Some(self.tree.material());
+        About { material, kept, ..About::of(Operations { granule: 1, max }) }
     }
 
     fn footprint(&self, operations: u64) -> Footprint {
@@ -179,16 +174,6 @@ impl Workload for Config {
                 ..self.cache_footprint()
             },
             Operation::Load => Footprint::NOTHING,
-        }
-    }
-
-    fn kept_footprint(&self) -> Footprint {
-        let bytes = self.tree.bytes_on_disk();
-        let files = self.tree.entries() + FILES_BESIDE;
-        let sources = Footprint { space_bytes: bytes, files, written_bytes: bytes };
-        match self.operation {
-            Operation::Rebuild => sources,
-            Operation::Load => sources.and(self.cache_footprint()),
         }
     }
 

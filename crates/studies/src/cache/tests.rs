@@ -56,7 +56,7 @@ fn a_rebuild_reads_all_sources_and_a_load_only_what_a_page_uses() {
 fn a_cold_load_reads_the_manifest_and_a_pages_templates_from_the_device() {
     let given = [given("load"), vec![("cache", "cold")]].concat();
     let mut loads = testing::workload(&Cache, "rename", &given);
-    assert_eq!(loads.operations().max, 1);
+    assert_eq!(loads.about().operations.max, 1);
     let folder = on_disk();
     for _ in 0..2 {
         let ready = testing::ready(loads.as_mut(), folder.path(), 1).unwrap();
@@ -124,7 +124,7 @@ fn templates_of_the_users_own_are_compiled_and_loaded_whole_wherever_they_are() 
         }
     }
     let says = |given: &[(&str, &str)]| {
-        testing::workload(&Cache, "rename", given).material().unwrap().to_string()
+        testing::workload(&Cache, "rename", given).about().material.unwrap().to_string()
     };
     assert_eq!(says(&[("set", set)]), "your files: 3 files, 11.0 kB; left out: 1 link");
     assert_eq!(says(&[]), "generated: 60 templates of 4 KiB and 30 classes of 6 KiB");

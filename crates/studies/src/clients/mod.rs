@@ -19,10 +19,9 @@ use std::io;
 
 use engine::slice_timer::SliceTimer;
 use engine::study::{
-    Doing as _, Footprint, Operations, Part, Ready, RunsIn, SliceFolders, Study, StudyError,
+    About, Doing as _, Footprint, Operations, Part, Ready, RunsIn, SliceFolders, Study, StudyError,
     Workload,
 };
-use model::material::Material;
 use model::scaling::{CLIENTS, CLIENTS_PER_S};
 use model::study::{ParamValue, Params, StudyDescription};
 use serde_json::value::to_raw_value;
@@ -133,35 +132,21 @@ impl Each {
 }
 
 impl Workload for Each {
-    fn material(&self) -> Option<Material> {
-        self.one.material()
-    }
-
-    fn operations(&self) -> Operations {
-        let Operations { granule, max } = self.one.operations();
+    fn about(&self) -> About {
+        let one = self.one.about();
+        let Operations { granule, max } = one.operations;
         let all = |of_one: u64| of_one.saturating_mul(self.clients);
-        Operations { granule: all(granule), max: all(max) }
-    }
-
-    fn warms_up(&self) -> bool {
-        self.one.warms_up()
-    }
-
-    fn runs_in(&self) -> RunsIn {
-        RunsIn::EachStretch
+        let kept = match self.common {
+            Common::Nothing | Common::Folders => self.of_all(one.kept),
+            Common::PartsOfFiles => one.kept.times(self.clients),
+            Common::Files => one.kept,
+        };
+        let operations = Operations { granule: all(granule), max: all(max) };
+        About { operations, runs_in: RunsIn::EachStretch, kept, ..one }
     }
 
     fn footprint(&self, operations: u64) -> Footprint {
         self.of_all(self.one.footprint(operations / self.clients))
-    }
-
-    fn kept_footprint(&self) -> Footprint {
-        let of_one = self.one.kept_footprint();
-        match self.common {
-            Common::Nothing | Common::Folders => self.of_all(of_one),
-            Common::PartsOfFiles => of_one.times(self.clients),
-            Common::Files => of_one,
-        }
     }
 
     fn ready<'a>(

@@ -2,9 +2,8 @@
 
 use engine::slice_timer::SliceTimer;
 use engine::study::{
-    Doing as _, Footprint, Operations, Ready, RunsIn, SliceFolders, StudyError, Workload,
+    About, Doing as _, Footprint, Ready, RunsIn, SliceFolders, StudyError, Workload,
 };
-use model::material::Material;
 
 /// An arm of several clients that share files.
 pub(super) struct InOneFolder {
@@ -15,28 +14,13 @@ pub(super) struct InOneFolder {
 }
 
 impl Workload for InOneFolder {
-    fn material(&self) -> Option<Material> {
-        self.all.material()
-    }
-
-    fn operations(&self) -> Operations {
-        self.all.operations()
-    }
-
-    fn warms_up(&self) -> bool {
-        self.all.warms_up()
-    }
-
-    fn runs_in(&self) -> RunsIn {
-        RunsIn::EachStretch
+    fn about(&self) -> About {
+        let (all, apart) = (self.all.about(), self.apart.about());
+        About { runs_in: RunsIn::EachStretch, kept: all.kept.or(apart.kept), ..all }
     }
 
     fn footprint(&self, operations: u64) -> Footprint {
         self.all.footprint(operations).or(self.apart.footprint(operations))
-    }
-
-    fn kept_footprint(&self) -> Footprint {
-        self.all.kept_footprint().or(self.apart.kept_footprint())
     }
 
     fn ready<'a>(

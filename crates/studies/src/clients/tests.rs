@@ -126,7 +126,7 @@ fn slices(
 ) -> Vec<crate::testing::Slice> {
     let given = [given, &[("clients", "3")]].concat();
     let mut workload = study.workload(strategy, &params(study, &given)).unwrap();
-    let operations = workload.operations().fit(30.0);
+    let operations = workload.about().operations.fit(30.0);
     assert_eq!(operations % 3, 0, "each has its share");
     let kepts = [in_memory(), in_memory()];
     let clients = Threads::start(3, own);

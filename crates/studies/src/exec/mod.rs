@@ -17,10 +17,9 @@ mod tests;
 
 use engine::slice_timer::SliceTimer;
 use engine::study::{
-    Footprint, Operations, Ready, RunsIn, SliceFolders, Study, StudyError, Workload,
+    About, Footprint, Operations, Ready, RunsIn, SliceFolders, Study, StudyError, Workload,
 };
 use model::case::Case;
-use model::material::Material;
 use model::study::{Params, StudyDescription};
 
 use self::command::Command;
@@ -55,30 +54,14 @@ struct Running {
 }
 
 impl Workload for Running {
-    fn material(&self) -> Option<Material> {
-        None
-    }
-
-    fn operations(&self) -> Operations {
-        Operations::exactly(1)
-    }
-
-    fn warms_up(&self) -> bool {
-        true
-    }
-
-    fn runs_in(&self) -> RunsIn {
-        RunsIn::WholeRun
+    fn about(&self) -> About {
+        About { runs_in: RunsIn::WholeRun, ..About::of(Operations::exactly(1)) }
     }
 
     /// What a command writes is not known before: the devices behind the place tell.
     fn footprint(&self, _operations: u64) -> Footprint {
         let bytes = self.command.space_bytes;
         Footprint { space_bytes: bytes, files: FILES, written_bytes: bytes }
-    }
-
-    fn kept_footprint(&self) -> Footprint {
-        Footprint::NOTHING
     }
 
     fn ready<'a>(

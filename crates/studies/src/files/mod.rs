@@ -18,12 +18,11 @@ use std::os::fd::OwnedFd;
 
 use engine::slice_timer::SliceTimer;
 use engine::study::{
-    Doing, Footprint, MaybePowerTrial, Operations, Part, Ran, Ready, RunsIn, SliceFolders, Study,
+    About, Doing, Footprint, MaybePowerTrial, Operations, Part, Ran, Ready, SliceFolders, Study,
     StudyError, Workload,
 };
 use model::case::Case;
 use model::integrity::Integrity;
-use model::material::Material;
 use model::slice::Outcome;
 use model::study::{Params, StudyDescription};
 use rustix::fs::{AtFlags, OFlags, fstat, renameat, statat, unlinkat};
@@ -119,11 +118,7 @@ struct Filing {
 }
 
 impl Workload for Filing {
-    fn material(&self) -> Option<Material> {
-        Some(self.config.stock.material())
-    }
-
-    fn operations(&self) -> Operations {
+    fn about(&self) -> About {
         let Config { operation, stock, cache, .. } = &self.config;
         let granule = stock.granule();
         let max = match operation {
@@ -135,15 +130,10 @@ impl Workload for Filing {
                 OPERATIONS_MAX / granule * granule
             }
         };
-        Operations { granule, max }
-    }
-
-    fn warms_up(&self) -> bool {
-        true
-    }
-
-    fn runs_in(&self) -> RunsIn {
-        RunsIn::EachStretch
+        let kept =
+            if self.config.keeps_files() { self.config.footprint(max) } else { Footprint::NOTHING };
+        let material = Some(stock.material());
+        About { material, kept, ..About::of(Operations { granule, max }) }
     }
 
     fn footprint(&self, operations: u64) -> Footprint {
@@ -153,14 +143,6 @@ impl Workload for Filing {
         let made = self.config.footprint(operations);
         // What is written over was written before.
         Footprint { written_bytes: 2 * made.written_bytes, ..made }
-    }
-
-    fn kept_footprint(&self) -> Footprint {
-        if self.config.keeps_files() {
-            self.config.footprint(self.operations().max)
-        } else {
-            Footprint::NOTHING
-        }
     }
 
     fn ready<'a>(

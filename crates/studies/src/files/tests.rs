@@ -59,7 +59,7 @@ fn more_operations_than_files_go_round() {
 fn cold_documents_come_from_the_device_each_once_in_a_slice() {
     let given = [("operation", "read"), ("cache", "cold"), ("size", "100 KiB")];
     let mut files = testing::workload(&Files, "direct", &given);
-    assert_eq!(files.operations().max, SLICE_BYTES_MAX / (100 << 10));
+    assert_eq!(files.about().operations.max, SLICE_BYTES_MAX / (100 << 10));
     let folder = on_disk();
     // The second slice finds files that the first has read.
     for _ in 0..2 {
@@ -115,11 +115,11 @@ fn a_slice_stays_within_its_bounds() {
         for size in ["1 KiB", "200 kB", "100 MiB"] {
             let params = testing::params(&Files, &[("operation", operation), ("size", size)]);
             let files = Files.workload("direct", &params).unwrap();
-            let max = files.operations().max;
+            let max = files.about().operations.max;
             let most = SLICE_BYTES_MAX.max(params.size("size")) + params.size("size");
             let names = (FILES_MAX + params.count("folders")) * NAME_BYTES;
             assert!(
-                files.footprint(max).and(files.kept_footprint()).space_bytes <= most + names,
+                files.footprint(max).and(files.about().kept).space_bytes <= most + names,
                 "{operation} {size}"
             );
         }
@@ -155,7 +155,7 @@ fn a_file_of_the_users_own_that_is_cut_or_another_is_found() {
     let folder = in_memory();
     let given = [("operation", "write"), ("set", own.path().to_str().unwrap())];
     let mut files = testing::workload(&Files, "direct", &given);
-    assert_eq!(files.operations().granule, 3);
+    assert_eq!(files.about().operations.granule, 3);
     let ready = testing::ready(files.as_mut(), folder.path(), 6).unwrap();
     let (ran, ..) = testing::run(ready).unwrap();
     let path = |name: &str| folder.path().join(name);

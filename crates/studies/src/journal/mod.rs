@@ -21,11 +21,9 @@ mod spec;
 
 use engine::slice_timer::SliceTimer;
 use engine::study::{
-    Doing as _, Footprint, MaybePowerTrial, Operations, Ready, RunsIn, SliceFolders, Study,
-    StudyError, Workload,
+    About, Doing as _, Footprint, MaybePowerTrial, Ready, SliceFolders, Study, StudyError, Workload,
 };
 use model::case::Case;
-use model::material::Material;
 use model::study::{Params, StudyDescription};
 
 use self::config::Config;
@@ -54,28 +52,15 @@ impl Study for Journal {
 }
 
 impl Workload for Arm {
-    fn material(&self) -> Option<Material> {
-        None
-    }
-
-    fn operations(&self) -> Operations {
-        self.config.operations()
-    }
-
-    fn warms_up(&self) -> bool {
-        self.config.start == Start::Loaded
-    }
-
-    fn runs_in(&self) -> RunsIn {
-        RunsIn::EachStretch
+    fn about(&self) -> About {
+        About {
+            warms_up: self.config.start == Start::Loaded,
+            ..About::of(self.config.operations())
+        }
     }
 
     fn footprint(&self, operations: u64) -> Footprint {
         self.config.footprint(operations)
-    }
-
-    fn kept_footprint(&self) -> Footprint {
-        Footprint::NOTHING
     }
 
     fn ready<'a>(

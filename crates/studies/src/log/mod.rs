@@ -35,11 +35,9 @@ mod writer;
 
 use engine::slice_timer::SliceTimer;
 use engine::study::{
-    Footprint, MaybePowerTrial, Operations, Ready, RunsIn, SliceFolders, Study, StudyError,
-    Workload,
+    About, Footprint, MaybePowerTrial, Ready, SliceFolders, Study, StudyError, Workload,
 };
 use model::case::Case;
-use model::material::Material;
 use model::study::{Params, StudyDescription};
 use process::worker::{Assignment, Report, Session, WorkerPool};
 
@@ -82,28 +80,12 @@ struct Writers {
 }
 
 impl Workload for Writers {
-    fn material(&self) -> Option<Material> {
-        Some(self.config.material())
-    }
-
-    fn operations(&self) -> Operations {
-        self.config.operations()
-    }
-
-    fn warms_up(&self) -> bool {
-        true
-    }
-
-    fn runs_in(&self) -> RunsIn {
-        RunsIn::EachStretch
+    fn about(&self) -> About {
+        About { material: Some(self.config.material()), ..About::of(self.config.operations()) }
     }
 
     fn footprint(&self, operations: u64) -> Footprint {
         self.config.footprint(operations)
-    }
-
-    fn kept_footprint(&self) -> Footprint {
-        Footprint::NOTHING
     }
 
     fn ready<'a>(

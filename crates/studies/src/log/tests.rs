@@ -55,7 +55,7 @@ fn slice_in(
     given: &[(&str, &str)],
 ) -> Result<Slice, StudyError> {
     let mut writers = testing::workload(&Log, strategy, given);
-    let operations = writers.operations().fit(operations as f64);
+    let operations = writers.about().operations.fit(operations as f64);
     let inner = testing::finish(testing::ready(writers.as_mut(), folder, operations)?)?;
     assert_eq!(inner.laps, operations);
     Ok(Slice { inner, operations })
@@ -324,7 +324,7 @@ fn records_have_the_sizes_of_a_log_of_the_users_own_and_are_all_accounted_for() 
     sizes.sort_unstable();
     sizes.dedup();
     assert_eq!(sizes, [11, 60, 400]);
-    let says = testing::workload(&Log, "held", &[("sample", sample)]).material().unwrap();
+    let says = testing::workload(&Log, "held", &[("sample", sample)]).about().material.unwrap();
     assert_eq!(
         says.to_string(),
         "your files: record sizes of 4 lines, 5 B to 400 B, 131 B on average; contents are \

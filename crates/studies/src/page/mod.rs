@@ -18,10 +18,9 @@ use std::os::fd::BorrowedFd;
 
 use engine::slice_timer::SliceTimer;
 use engine::study::{
-    Doing, Footprint, Operations, Ran, Ready, RunsIn, SliceFolders, Study, StudyError, Workload,
+    About, Doing, Footprint, Operations, Ran, Ready, SliceFolders, Study, StudyError, Workload,
 };
 use model::case::Case;
-use model::material::Material;
 use model::slice::Outcome;
 use model::study::{Params, StudyDescription};
 use units::exact_size;
@@ -87,35 +86,20 @@ struct Requests {
 }
 
 impl Workload for Requests {
-    fn material(&self) -> Option<Material> {
-        Some(self.config.parts.material())
-    }
-
-    fn operations(&self) -> Operations {
+    fn about(&self) -> About {
         let Config { parts, cache, .. } = &self.config;
         let (files, page_bytes) = (parts.count(), parts.bytes());
         let max = match cache {
             Cache::Cold => (COLD_BYTES_MAX / page_bytes).min(COLD_FILES_MAX / files).max(1),
             Cache::Warm => WARM_OPERATIONS_MAX,
         };
-        Operations { granule: 1, max }
-    }
-
-    fn warms_up(&self) -> bool {
-        true
-    }
-
-    fn runs_in(&self) -> RunsIn {
-        RunsIn::EachStretch
+        let kept = parts.footprint(self.config.sets(max));
+        let material = Some(parts.material());
+        About { material, kept, ..About::of(Operations { granule: 1, max }) }
     }
 
     fn footprint(&self, _operations: u64) -> Footprint {
         Footprint::NOTHING
-    }
-
-    fn kept_footprint(&self) -> Footprint {
-        let sets = self.config.sets(self.operations().max);
-        self.config.parts.footprint(sets)
     }
 
     fn ready<'a>(

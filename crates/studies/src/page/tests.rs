@@ -120,9 +120,9 @@ fn a_cold_slice_stays_within_its_bounds() {
         let given = [("cache", "cold"), ("files", files), ("total", total)];
         let params = testing::params(&Page, &given);
         let page = Page.workload("read", &params).unwrap();
-        let max = page.operations().max;
+        let max = page.about().operations.max;
         assert!(max >= 1 && max * params.count("files") <= COLD_FILES_MAX, "{max}");
-        assert!(page.kept_footprint().space_bytes <= COLD_BYTES_MAX.max(params.size("total")));
+        assert!(page.about().kept.space_bytes <= COLD_BYTES_MAX.max(params.size("total")));
     }
 }
 
@@ -142,7 +142,7 @@ fn a_page_of_the_users_own_is_copied_with_all_below_it_and_read_whole() {
             assert_eq!(copied, testing::own_contents(5000));
         }
     }
-    let says = testing::workload(&Page, "read", &[("set", set)]).material().unwrap();
+    let says = testing::workload(&Page, "read", &[("set", set)]).about().material.unwrap();
     assert_eq!(says.to_string(), "your files: 3 files, 11.0 kB; left out: 1 link");
     let refused = testing::refusal(&Page, "read", &[("set", "/no/such")]);
     assert!(refused.contains("/no/such cannot be read"), "{refused}");
@@ -150,7 +150,7 @@ fn a_page_of_the_users_own_is_copied_with_all_below_it_and_read_whole() {
 
 #[test]
 fn what_is_generated_is_said_to_be() {
-    let says = testing::workload(&Page, "read", &[]).material().unwrap();
+    let says = testing::workload(&Page, "read", &[]).about().material.unwrap();
     assert_eq!(says.to_string(), "generated: 5 files of 212 kB together");
     assert_eq!(says.own_by.as_deref(), Some("set"));
 }

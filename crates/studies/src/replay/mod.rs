@@ -28,10 +28,9 @@ mod unexplained;
 
 use engine::slice_timer::SliceTimer;
 use engine::study::{
-    Footprint, Operations, Ready, RunsIn, SliceFolders, Study, StudyError, Workload,
+    About, Footprint, Operations, Ready, SliceFolders, Study, StudyError, Workload,
 };
 use model::case::Case;
-use model::material::Material;
 use model::study::{Params, StudyDescription};
 
 use self::config::Config;
@@ -62,30 +61,14 @@ struct Replaying {
 }
 
 impl Workload for Replaying {
-    fn material(&self) -> Option<Material> {
-        self.config.material()
-    }
-
     /// The whole stretch is one operation: only from its beginning on is it known what files
     /// there are.
-    fn operations(&self) -> Operations {
-        Operations::exactly(1)
-    }
-
-    fn warms_up(&self) -> bool {
-        true
-    }
-
-    fn runs_in(&self) -> RunsIn {
-        RunsIn::EachStretch
+    fn about(&self) -> About {
+        About { material: self.config.material(), ..About::of(Operations::exactly(1)) }
     }
 
     fn footprint(&self, _operations: u64) -> Footprint {
         self.config.footprint()
-    }
-
-    fn kept_footprint(&self) -> Footprint {
-        Footprint::NOTHING
     }
 
     fn ready<'a>(

@@ -28,10 +28,9 @@ mod switched;
 
 use engine::slice_timer::SliceTimer;
 use engine::study::{
-    Footprint, Operations, Ready, RunsIn, SliceFolders, Study, StudyError, Workload,
+    About, Footprint, Operations, Ready, RunsIn, SliceFolders, Study, StudyError, Workload,
 };
 use model::case::Case;
-use model::material::Material;
 use model::study::{Params, StudyDescription};
 
 use self::config::{Config, ServerKind};
@@ -71,30 +70,22 @@ struct Serving {
 }
 
 impl Workload for Serving {
-    fn material(&self) -> Option<Material> {
-        let ServerKind::BuiltIn(server) = &self.config.server else { return None };
-        server.content.material()
-    }
-
-    fn operations(&self) -> Operations {
-        Operations::exactly(self.config.connections)
-    }
-
-    fn warms_up(&self) -> bool {
-        // Each slice starts its server anew, and warms it.
-        false
-    }
-
-    fn runs_in(&self) -> RunsIn {
-        RunsIn::WholeRun
+    fn about(&self) -> About {
+        let material = match &self.config.server {
+            ServerKind::BuiltIn(server) => server.content.material(),
+            ServerKind::Command(_) => None,
+        };
+        About {
+            material,
+            // Each slice starts its server anew, and warms it.
+            warms_up: false,
+            runs_in: RunsIn::WholeRun,
+            ..About::of(Operations::exactly(self.config.connections))
+        }
     }
 
     fn footprint(&self, operations: u64) -> Footprint {
         self.config.footprint(operations)
-    }
-
-    fn kept_footprint(&self) -> Footprint {
-        Footprint::NOTHING
     }
 
     fn ready<'a>(

@@ -22,11 +22,9 @@ mod user_data;
 
 use engine::slice_timer::SliceTimer;
 use engine::study::{
-    Footprint, MaybePowerTrial, Operations, Ready, RunsIn, SliceFolders, Study, StudyError,
-    Workload,
+    About, Footprint, MaybePowerTrial, Operations, Ready, SliceFolders, Study, StudyError, Workload,
 };
 use model::case::Case;
-use model::material::Material;
 use model::study::{Params, StudyDescription};
 use process::worker::WorkerPool;
 
@@ -74,30 +72,15 @@ struct Connections {
 const GOLDEN: f64 = 0.618_033_988_749_894_8;
 
 impl Workload for Connections {
-    fn material(&self) -> Option<Material> {
-        Some(self.config.data.material())
-    }
-
-    fn operations(&self) -> Operations {
+    fn about(&self) -> About {
         let Config { connections, data, .. } = &self.config;
         let max = REQUESTS_MAX.min(data.requests_max()) / connections;
-        Operations { granule: *connections, max: max.max(1) * connections }
-    }
-
-    fn warms_up(&self) -> bool {
-        true
-    }
-
-    fn runs_in(&self) -> RunsIn {
-        RunsIn::EachStretch
+        let operations = Operations { granule: *connections, max: max.max(1) * connections };
+        About { material: Some(data.material()), ..About::of(operations) }
     }
 
     fn footprint(&self, operations: u64) -> Footprint {
         self.config.data.footprint(operations)
-    }
-
-    fn kept_footprint(&self) -> Footprint {
-        Footprint::NOTHING
     }
 
     fn ready<'a>(

@@ -5,10 +5,9 @@ use std::os::fd::OwnedFd;
 
 use engine::slice_timer::SliceTimer;
 use engine::study::{
-    Doing as _, Footprint, Operations, Ran, Ready, RunsIn, SliceFolders, StudyError, Workload,
+    About, Doing as _, Footprint, Operations, Ran, Ready, SliceFolders, StudyError, Workload,
 };
 use model::integrity::Integrity;
-use model::material::Material;
 use model::slice::Outcome;
 use rustix::fs::{
     AtFlags, FallocateFlags, Mode, OFlags, fallocate, fdatasync, fsync, ftruncate, openat,
@@ -250,33 +249,17 @@ impl CommitsArm {
 }
 
 impl Workload for CommitsArm {
-    fn material(&self) -> Option<Material> {
-        None
-    }
-
-    fn operations(&self) -> Operations {
+    fn about(&self) -> About {
         let granule = match (self.profile.is_synced(), self.profile.changes_names()) {
             (true, _) => SYNCED_LEAST,
             (false, true) => NAMES_LEAST,
             (false, false) => CACHED_LEAST,
         };
-        Operations { granule, max: COMMITS_MAX }
-    }
-
-    fn warms_up(&self) -> bool {
-        false
-    }
-
-    fn runs_in(&self) -> RunsIn {
-        RunsIn::EachStretch
+        About { warms_up: false, ..About::of(Operations { granule, max: COMMITS_MAX }) }
     }
 
     fn footprint(&self, operations: u64) -> Footprint {
         self.profile.footprint(operations)
-    }
-
-    fn kept_footprint(&self) -> Footprint {
-        Footprint::NOTHING
     }
 
     fn ready<'a>(

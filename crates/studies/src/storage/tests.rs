@@ -102,8 +102,8 @@ fn arms_that_read_have_one_file_and_one_of_them_accounts_for_it() {
     let folder = on_disk();
     let mut one = workload(&Storage, "read", &[("depth", "1")]);
     let mut other = workload(&Storage, "read", &[("depth", "4")]);
-    assert_eq!([one.runs_in(), other.runs_in()], [RunsIn::OneFolder; 2]);
-    assert!(one.kept_footprint().space_bytes > 0 && other.kept_footprint().space_bytes == 0);
+    assert_eq!([one.about().runs_in, other.about().runs_in], [RunsIn::OneFolder; 2]);
+    assert!(one.about().kept.space_bytes > 0 && other.about().kept.space_bytes == 0);
     let first = finish(ready(one.as_mut(), folder.path(), 50).unwrap()).unwrap();
     // Its own folder has no file, and it needs none.
     let elsewhere = on_disk();
