@@ -11,6 +11,7 @@ use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use model::document::json_schema_of;
 use model::selftest::{PlantedKind, SelftestResult};
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -32,7 +33,7 @@ fn leftovers(dir: &Path) -> usize {
 /// Parses the JSON on standard output, after holding it against its schema.
 fn result(output: &Output) -> SelftestResult {
     let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-    let schema = jsonschema::validator_for(&SelftestResult::json_schema()).unwrap();
+    let schema = jsonschema::validator_for(&json_schema_of::<SelftestResult>()).unwrap();
     let errors: Vec<String> = schema.iter_errors(&json).map(|e| e.to_string()).collect();
     assert!(errors.is_empty(), "{errors:?}");
     assert_eq!(json["schema"], "iotoll.selftest/3");

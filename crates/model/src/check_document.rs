@@ -47,10 +47,4 @@ impl<'a> CheckDocument<'a> {
             check,
         }
     }
-
-    /// The JSON Schema of a check.
-    #[cfg(feature = "schema")]
-    pub fn json_schema() -> serde_json::Value {
-        schemars::schema_for!(CheckDocument<'static>).to_value()
-    }
 }

@@ -122,11 +122,3 @@ impl Diff {
         !self.arms.is_empty() && self.lost().next().is_none()
     }
 }
-
-#[cfg(feature = "schema")]
-impl Diff {
-    /// The format as a JSON Schema.
-    pub fn json_schema() -> serde_json::Value {
-        schemars::schema_for!(Self).to_value()
-    }
-}

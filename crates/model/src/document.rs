@@ -310,12 +310,12 @@ impl<'a> Document<'a> {
             slices: &run.slices,
         }
     }
+}
 
-    /// The JSON Schema of the result file.
-    #[cfg(feature = "schema")]
-    pub fn json_schema() -> serde_json::Value {
-        schemars::schema_for!(Document<'static>).to_value()
-    }
+/// The JSON Schema of a file that has such a document.
+#[cfg(feature = "schema")]
+pub fn json_schema_of<T: schemars::JsonSchema>() -> serde_json::Value {
+    schemars::schema_for!(T).to_value()
 }
 
 /// Writes JSON that people can look into: pretty down to the items of the

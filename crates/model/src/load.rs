@@ -216,10 +216,4 @@ impl LoadRun {
             search: self.search.clone(),
         }
     }
-
-    /// The JSON Schema of the file.
-    #[cfg(feature = "schema")]
-    pub fn json_schema() -> serde_json::Value {
-        schemars::schema_for!(LoadRun<AnalysedStep>).to_value()
-    }
 }

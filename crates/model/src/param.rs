@@ -255,21 +255,24 @@ impl ParamKind {
 }
 
 fn size_within(text: &str, min: u64, max: u64) -> Result<u64, String> {
-    let bytes = parse_size(text).map_err(|e: UnitError| e.to_string())?;
-    if (min..=max).contains(&bytes) {
-        Ok(bytes)
-    } else {
-        Err(format!("`{text}` is out of range: from {} to {}", exact_size(min), exact_size(max)))
-    }
+    within(text, parse_size(text), [min, max], exact_size)
 }
 
 fn length_within(text: &str, min: Duration, max: Duration) -> Result<Duration, String> {
-    let length = parse_duration(text).map_err(|e| e.to_string())?;
-    if (min..=max).contains(&length) {
-        Ok(length)
+    within(text, parse_duration(text), [min, max], exact_duration)
+}
+
+fn within<T: Copy + PartialOrd>(
+    text: &str,
+    quantity: Result<T, UnitError>,
+    [min, max]: [T; 2],
+    written: fn(T) -> String,
+) -> Result<T, String> {
+    let quantity = quantity.map_err(|e| e.to_string())?;
+    if (min..=max).contains(&quantity) {
+        Ok(quantity)
     } else {
-        let (min, max) = (exact_duration(min), exact_duration(max));
-        Err(format!("`{text}` is out of range: from {min} to {max}"))
+        Err(format!("`{text}` is out of range: from {} to {}", written(min), written(max)))
     }
 }
 
@@ -347,61 +350,35 @@ fn parse_every(text: &str, what: &str) -> Result<SyncPolicy, String> {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Params(pub Vec<(&'static str, ParamValue)>);
 
+/// What a parameter of one kind has.
+macro_rules! getters {
+    ($($(#[$doc:meta])* $name:ident: $type:ty = $kind:ident, $what:literal;)*) => {$(
+        $(#[$doc])*
+        pub fn $name(&self, name: &str) -> $type {
+            match self.get(name) {
+                ParamValue::$kind(value) => *value,
+                other => unreachable!(concat!("{} is not ", $what, " but {}"), name, other),
+            }
+        }
+    )*};
+}
+
 impl Params {
-    /// A size parameter; panics where the study has none of that name.
-    pub fn size(&self, name: &str) -> u64 {
-        match self.get(name) {
-            ParamValue::Size(bytes) => *bytes,
-            other => unreachable!("{name} is not a size but {other}"),
-        }
-    }
-
-    /// A parameter of one size or a range; panics where the study has none of that name.
-    pub fn sizes(&self, name: &str) -> Sizes {
-        match self.get(name) {
-            ParamValue::Sizes(sizes) => *sizes,
-            other => unreachable!("{name} is not a range of sizes but {other}"),
-        }
-    }
-
-    /// A number; panics where the study has none of that name.
-    pub fn count(&self, name: &str) -> u64 {
-        match self.get(name) {
-            ParamValue::Count(count) => *count,
-            other => unreachable!("{name} is not a number but {other}"),
-        }
-    }
-
-    /// A word out of several; panics where the study has none of that name.
-    pub fn choice(&self, name: &str) -> &'static str {
-        match self.get(name) {
-            ParamValue::Choice(word) => word,
-            other => unreachable!("{name} is not a choice but {other}"),
-        }
-    }
-
-    /// A rate; panics where the study has none of that name.
-    pub fn rate(&self, name: &str) -> Rate {
-        match self.get(name) {
-            ParamValue::Rate(rate) => *rate,
-            other => unreachable!("{name} is not a rate but {other}"),
-        }
-    }
-
-    /// A sync parameter; panics where the study has none of that name.
-    pub fn sync(&self, name: &str) -> SyncPolicy {
-        match self.get(name) {
-            ParamValue::Sync(policy) => *policy,
-            other => unreachable!("{name} is not a sync policy but {other}"),
-        }
-    }
-
-    /// A length of time; panics where the study has none of that name.
-    pub fn duration(&self, name: &str) -> Duration {
-        match self.get(name) {
-            ParamValue::Duration(length) => *length,
-            other => unreachable!("{name} is not a length of time but {other}"),
-        }
+    getters! {
+        /// A size parameter; panics where the study has none of that name.
+        size: u64 = Size, "a size";
+        /// A parameter of one size or a range; panics where the study has none of that name.
+        sizes: Sizes = Sizes, "a range of sizes";
+        /// A number; panics where the study has none of that name.
+        count: u64 = Count, "a number";
+        /// A word out of several; panics where the study has none of that name.
+        choice: &'static str = Choice, "a choice";
+        /// A rate; panics where the study has none of that name.
+        rate: Rate = Rate, "a rate";
+        /// A sync parameter; panics where the study has none of that name.
+        sync: SyncPolicy = Sync, "a sync policy";
+        /// A length of time; panics where the study has none of that name.
+        duration: Duration = Duration, "a length of time";
     }
 
     /// A text; panics where the study has none of that name.

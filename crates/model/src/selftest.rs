@@ -268,11 +268,3 @@ impl Rate {
         }
     }
 }
-
-impl SelftestResult {
-    /// The JSON Schema of the result file.
-    #[cfg(feature = "schema")]
-    pub fn json_schema() -> serde_json::Value {
-        schemars::schema_for!(Self).to_value()
-    }
-}

@@ -141,11 +141,3 @@ pub struct TriedAdvice {
     /// Lines that undo it.
     pub undo: Vec<String>,
 }
-
-#[cfg(feature = "schema")]
-impl TryResult {
-    /// The format as a JSON Schema.
-    pub fn json_schema() -> serde_json::Value {
-        schemars::schema_for!(Self).to_value()
-    }
-}

@@ -12,6 +12,8 @@
 
 use std::f64::consts::TAU;
 
+use crate::bisect::bisect;
+
 /// Halvings of the unit interval in which a quantile is searched: it is found
 /// to full precision even where it is as small as 1e-9.
 const HALVINGS: usize = 84;
@@ -26,26 +28,12 @@ const TINY: f64 = 1e-300;
 /// Where a beta distribution has this much of its mass below. Both parameters
 /// are whole numbers, 1 or more.
 pub(crate) fn quantile(a: f64, b: f64, mass: f64) -> f64 {
-    search(|x| masses(a, b, x).below < mass)
+    bisect(0.0, 1.0, HALVINGS, |x| masses(a, b, x).below < mass).1
 }
 
 /// Where a beta distribution has this much of its mass above.
 pub(crate) fn upper_quantile(a: f64, b: f64, mass: f64) -> f64 {
-    search(|x| masses(a, b, x).above > mass)
-}
-
-/// The smallest number between 0 and 1 that is not too small.
-fn search(is_too_small: impl Fn(f64) -> bool) -> f64 {
-    let (mut low, mut high) = (0.0, 1.0);
-    for _ in 0..HALVINGS {
-        let middle = 0.5 * (low + high);
-        if is_too_small(middle) {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    high
+    bisect(0.0, 1.0, HALVINGS, |x| masses(a, b, x).above > mass).1
 }
 
 /// A distribution's mass on both sides of a point. Both are precise, however

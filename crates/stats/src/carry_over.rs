@@ -17,6 +17,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::bisect::bisect;
 use crate::median::median;
 use crate::normal;
 
@@ -172,17 +173,11 @@ impl Test<'_> {
     fn effect(&self, follows: &[f64], typical_times: &[f64]) -> f64 {
         let left = without_levels(typical_times, self.groups, median);
         let farthest = left.iter().fold(0.0, |most: f64, typical| most.max(typical.abs()));
-        let (mut low, mut high) = (-2.0 * farthest, 2.0 * farthest);
-        for _ in 0..HALVINGS {
-            let middle = 0.5 * (low + high);
-            let without =
-                typical_times.iter().zip(follows).map(|(typical, f)| typical - middle * f);
-            if self.z(&scores(&without.collect::<Vec<_>>(), self.groups)) > 0.0 {
-                low = middle;
-            } else {
-                high = middle;
-            }
-        }
+        let leaves_some = |taken: f64| {
+            let without = typical_times.iter().zip(follows).map(|(typical, f)| typical - taken * f);
+            self.z(&scores(&without.collect::<Vec<_>>(), self.groups)) > 0.0
+        };
+        let (low, high) = bisect(-2.0 * farthest, 2.0 * farthest, HALVINGS, leaves_some);
         0.5 * (low + high)
     }
 }

@@ -2,6 +2,8 @@
 //! Abramowitz and Stegun, "Handbook of Mathematical Functions" (1964), 6.3.5 and 6.3.18,
 //! 6.4.6 and 6.4.12.
 
+use crate::bisect::bisect;
+
 /// From here on the first terms of the asymptotic expansions are exact to 10^-12.
 const LARGE: f64 = 12.0;
 
@@ -24,15 +26,7 @@ pub(crate) fn trigamma(x: f64) -> f64 {
 /// What ψ′ is this at: it falls from infinity to 0.
 pub(crate) fn trigamma_inverse(value: f64) -> f64 {
     // On a logarithmic scale, for it may be anything.
-    let (mut low, mut high) = (-30.0_f64, 30.0_f64);
-    for _ in 0..100 {
-        let middle = 0.5 * (low + high);
-        if trigamma(middle.exp()) > value {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
+    let (low, high) = bisect(-30.0, 30.0, 100, |x| trigamma(x.exp()) > value);
     (0.5 * (low + high)).exp()
 }
 

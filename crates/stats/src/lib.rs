@@ -22,6 +22,7 @@
 mod beta;
 mod between_runs;
 mod binomial;
+mod bisect;
 mod carry_over;
 mod change_points;
 mod exceedance;

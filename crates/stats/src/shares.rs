@@ -16,6 +16,8 @@
 //! It takes the mean to be the same in each round. Where one arm fails for a while and then the
 //! other, [`Stretches`](crate::Stretches) allow for it; a verdict needs both.
 
+use crate::bisect::bisect;
+
 /// The largest part of what may be staked without ruin that is staked.
 const AT_STAKE: f64 = 0.9;
 /// Variance of a difference before any was seen: that of a half and a half, as if it were
@@ -77,16 +79,7 @@ impl Shares {
     /// The greatest δ that the bet on "more" gives up. `sign` is -1 to look at the mirror
     /// image, in which the upper bound is the lower one.
     fn lower_bound(&self, sign: f64) -> f64 {
-        let (mut low, mut high) = (-1.0, 1.0);
-        for _ in 0..HALVINGS {
-            let middle = 0.5 * (low + high);
-            if self.log_wealth(middle, sign) >= self.enough {
-                low = middle;
-            } else {
-                high = middle;
-            }
-        }
-        low
+        bisect(-1.0, 1.0, HALVINGS, |delta| self.log_wealth(delta, sign) >= self.enough).0
     }
 
     /// The logarithm of the wealth of the bet that the mean is more than δ.

@@ -6,6 +6,7 @@
 
 use std::f64::consts::FRAC_2_PI;
 
+use crate::bisect::bisect;
 use crate::normal::beyond;
 
 /// From so many degrees on it is the normal distribution, within what is printed.
@@ -32,16 +33,7 @@ pub(crate) fn two_sided(share: f64, degrees: f64) -> f64 {
 
 /// The greatest value that is still less than wanted.
 fn quantile(is_less: impl Fn(f64) -> bool) -> f64 {
-    let (mut low, mut high) = (0.0, FARTHEST);
-    for _ in 0..HALVINGS {
-        let middle = 0.5 * (low + high);
-        if is_less(middle) {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    high
+    bisect(0.0, FARTHEST, HALVINGS, is_less).1
 }
 
 /// The probability of lying farther from 0 than `t`, on either side.

@@ -7,8 +7,8 @@ use std::path::Path;
 use anyhow::{Context as _, Result};
 use model::check_document::CheckDocument;
 use model::diff::Diff;
-use model::document::Document;
-use model::load::LoadRun;
+use model::document::{Document, json_schema_of};
+use model::load::{AnalysedStep, LoadRun};
 use model::selftest::SelftestResult;
 use model::trial::TryResult;
 use trace::Bill;
@@ -24,18 +24,30 @@ const SCHEMAS: [Schema; 7] = [
     Schema::new(
         "iotoll.result/2",
         "`compare`, `rerun`, `reproduce`, `bench`, `show`: the whole record and its analysis",
-        Document::json_schema,
+        json_schema_of::<Document>,
     ),
-    Schema::new("iotoll.diff/1", "`diff`: what differs between runs", Diff::json_schema),
-    Schema::new("iotoll.bill/1", "`record`, `watch`, `show` of a recording", Bill::json_schema),
-    Schema::new("iotoll.load/2", "`load`: each step of a load", LoadRun::json_schema),
+    Schema::new("iotoll.diff/1", "`diff`: what differs between runs", json_schema_of::<Diff>),
+    Schema::new(
+        "iotoll.bill/1",
+        "`record`, `watch`, `show` of a recording",
+        json_schema_of::<Bill>,
+    ),
+    Schema::new(
+        "iotoll.load/2",
+        "`load`: each step of a load",
+        json_schema_of::<LoadRun<AnalysedStep>>,
+    ),
     Schema::new(
         "iotoll.selftest/3",
         "`selftest`: what this machine can resolve",
-        SelftestResult::json_schema,
+        json_schema_of::<SelftestResult>,
     ),
-    Schema::new("iotoll.check/1", "`check`: is storage good enough", CheckDocument::json_schema),
-    Schema::new("iotoll.try/1", "`try`: what each variant saves", TryResult::json_schema),
+    Schema::new(
+        "iotoll.check/1",
+        "`check`: is storage good enough",
+        json_schema_of::<CheckDocument>,
+    ),
+    Schema::new("iotoll.try/1", "`try`: what each variant saves", json_schema_of::<TryResult>),
 ];
 
 /// As much of a line is shown where it differs: a report has lines of some 100 kB.

@@ -206,11 +206,3 @@ impl Bill {
         part.min(1.0) * self.files.busy_share.middle()
     }
 }
-
-#[cfg(feature = "schema")]
-impl Bill {
-    /// The format as a JSON Schema.
-    pub fn json_schema() -> serde_json::Value {
-        schemars::schema_for!(Self).to_value()
-    }
-}

@@ -5,8 +5,8 @@ use std::sync::LazyLock;
 use analysis::{Analysed, Judged, analyse};
 use load::analyse_load;
 use model::analysis::Analysis;
-use model::document::{self, Document};
-use model::load::LoadRun;
+use model::document::{self, Document, json_schema_of};
+use model::load::{AnalysedStep, LoadRun};
 use model::matching::Matching;
 use model::plan::Draft;
 use model::run::Run;
@@ -48,9 +48,9 @@ const RECORD_BYTES_MAX: u64 = 64 << 20;
 pub(super) fn all() -> Vec<Target> {
     let target =
         |name, form, seeds, run| Target::new(name, 100, form, seeds, run).bytes_max(1 << 16);
-    let of_documents = || Form::Json(Schema::new(of_record(Document::json_schema()), WORDS));
-    let of_loads = || Form::Json(Schema::new(LoadRun::json_schema(), WORDS));
-    let of_selftests = || Form::Json(Schema::new(SelftestResult::json_schema(), WORDS));
+    let of_documents = || Form::Json(Schema::new(of_record(json_schema_of::<Document>()), WORDS));
+    let of_loads = || Form::Json(Schema::new(json_schema_of::<LoadRun<AnalysedStep>>(), WORDS));
+    let of_selftests = || Form::Json(Schema::new(json_schema_of::<SelftestResult>(), WORDS));
     let selftests = || vec![include_bytes!("../../seeds/selftest.json").to_vec()];
     vec![
         target("page", of_documents, seeds::comparisons, page_of),
