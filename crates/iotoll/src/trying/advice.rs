@@ -81,18 +81,21 @@ fn is_for_scratch(folder: &Path) -> bool {
 /// empties `/dev/shm` of an ordinary user's files at logout (`RemoveIPC` of `logind.conf(5)`). Each line
 /// stops if a name that it needs exists, and removes nothing that has no copy elsewhere.
 fn remedy(folder: &Path) -> (Vec<String>, Vec<String>) {
-    let path = folder.display().to_string();
+    // Joined with nothing it would end in a slash, and names beside it would be names in it.
+    let path = folder.components().collect::<PathBuf>().display().to_string();
+    let unit = for_systemd(&path);
     let [shown, ram, new, before] =
         ["", ".ram", ".new", ".before"].map(|end| quoted(&format!("{path}{end}")));
     if is_for_scratch(folder) {
         let apply = vec![
             "export TMPDIR=/dev/shm".to_owned(),
-            format!("[Service] TemporaryFileSystem={path}:mode=1777"),
+            format!("[Service] TemporaryFileSystem={}", for_systemd(&format!("{path}:mode=1777"))),
         ];
         return (apply, vec!["unset TMPDIR".to_owned(), "remove the line of [Service]".to_owned()]);
     }
     // As fstab(5) has it.
     let escaped = path.replace('\\', "\\134").replace(' ', "\\040");
+    let escaped = escaped.replace('\t', "\\011").replace('\n', "\\012");
     let apply = vec![
         STOPPED.to_owned(),
         format!(
@@ -101,7 +104,7 @@ fn remedy(folder: &Path) -> (Vec<String>, Vec<String>) {
         ),
         "# or, empty after each start:".to_owned(),
         format!("fstab: tmpfs {escaped} tmpfs size=1G,mode=0755 0 0"),
-        format!("[Service] TemporaryFileSystem={path}"),
+        format!("[Service] TemporaryFileSystem={unit}"),
     ];
     let undo = vec![
         STOPPED.to_owned(),
@@ -112,6 +115,16 @@ fn remedy(folder: &Path) -> (Vec<String>, Vec<String>) {
         "remove the line of fstab or of [Service]".to_owned(),
     ];
     (apply, undo)
+}
+
+/// A word as units have it: systemd.syntax(7), and `%` as systemd.unit(5) escapes it.
+fn for_systemd(word: &str) -> String {
+    let escaped = word.replace('%', "%%");
+    if !escaped.contains([' ', '\t', '\n', '"', '\'', '\\']) {
+        return escaped;
+    }
+    let escaped = escaped.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
+    format!("\"{escaped}\"")
 }
 
 #[cfg(test)]
@@ -130,7 +143,10 @@ mod tests {
         let folder = top.path().join("a shop");
         fs::create_dir(&folder).unwrap();
         fs::write(folder.join("old"), "old").unwrap();
-        let (apply, undo) = remedy(&folder);
+        // As the working folder is named within itself.
+        let (apply, undo) = remedy(&folder.join(""));
+        let unit = format!("[Service] TemporaryFileSystem=\"{}\"", folder.display());
+        assert_eq!(apply[4], unit);
         let lines =
             [&*apply[1], "stat -f -c %T \"$0\"", "echo new > \"$0/new\"", &undo[1]].join("\n");
         let mut unshare = Command::new("unshare");
