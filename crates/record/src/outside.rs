@@ -1,6 +1,7 @@
 //! Processes outside of a recording that end its waits: looked at while they are there.
 
 use std::collections::{HashMap, HashSet};
+use std::io::ErrorKind;
 use std::{fs, iter};
 
 use host::process::Stat;
@@ -10,32 +11,61 @@ use trace::AwaitedProcess;
 use crate::process_of::process_of;
 use crate::{connections, inherited};
 
+/// What all threads of the kernel come from.
+const KTHREADD: u32 = 2;
 /// So many are looked at.
 const LOOKED_AT: usize = 256;
 
-/// What was found, by thread; none for one that was gone already.
+/// What was found, by thread.
 #[derive(Default)]
-pub(crate) struct Outside(HashMap<u32, Option<AwaitedProcess>>);
+pub(crate) struct Outside(HashMap<u32, Met>);
+
+/// What a thread is of.
+enum Met {
+    Program(AwaitedProcess),
+    /// It was gone already.
+    Gone,
+    /// The kernel itself, which nobody can watch.
+    Kernel,
+}
 
 impl Outside {
-    /// A thread has ended a wait, which may be one of a process that is followed.
-    pub(crate) fn meet(&mut self, thread: u32, is_followed: impl Fn(u32) -> bool) {
-        if self.0.len() < LOOKED_AT || self.0.contains_key(&thread) {
-            self.0.entry(thread).or_insert_with(|| look(thread, is_followed));
+    /// A thread has ended a wait, which may be one of a process that is followed. Whether it may be
+    /// a program's.
+    pub(crate) fn meet(&mut self, thread: u32, is_followed: impl Fn(u32) -> bool) -> bool {
+        if self.0.len() >= LOOKED_AT && !self.0.contains_key(&thread) {
+            return true;
         }
+        let met = self.0.entry(thread).or_insert_with(|| look(thread, is_followed));
+        !matches!(met, Met::Kernel)
     }
 
     pub(crate) fn found(self) -> HashMap<u32, AwaitedProcess> {
-        self.0.into_iter().filter_map(|(thread, found)| Some((thread, found?))).collect()
+        let found = self.0.into_iter().filter_map(|(thread, met)| match met {
+            Met::Program(process) => Some((thread, process)),
+            Met::Gone | Met::Kernel => None,
+        });
+        found.collect()
     }
 }
 
-fn look(thread: u32, is_followed: impl Fn(u32) -> bool) -> Option<AwaitedProcess> {
-    let (process, name) = process_of(thread)?;
+/// A child of `kthreadd` that runs no file.
+fn is_of_the_kernel(process: u32) -> bool {
+    let parent = Stat::read(&Root::real(), process.cast_signed())
+        .and_then(|stat| stat.parent.try_into().ok());
+    let program = fs::read_link(format!("/proc/{process}/exe"));
+    parent == Some(KTHREADD) && program.is_err_and(|error| error.kind() == ErrorKind::NotFound)
+}
+
+fn look(thread: u32, is_followed: impl Fn(u32) -> bool) -> Met {
+    let Some((process, name)) = process_of(thread) else { return Met::Gone };
+    if is_of_the_kernel(process) {
+        return Met::Kernel;
+    }
     let sockets = inherited::sockets(process).collect::<HashSet<u64>>();
     let address = connections::address(process, &sockets);
     let number = if is_followed(process) { process } else { first_of_program(process) };
-    Some(AwaitedProcess { number, name, address })
+    Met::Program(AwaitedProcess { number, name, address })
 }
 
 /// Programs that run other programs: two processes of them need not be one server.

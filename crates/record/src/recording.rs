@@ -396,8 +396,9 @@ impl<W: Write> Recording<W> {
         if self.becoming.is_some() || table::wakes_nobody(woken.call) {
             return Ok(());
         }
-        if self.follower.process(woken.by).is_none() {
-            self.outside.meet(woken.by, |process| self.follower.process(process).is_some());
+        let is_followed = |process| self.follower.process(process).is_some();
+        if !is_followed(woken.by) && !self.outside.meet(woken.by, is_followed) {
+            return Ok(());
         }
         self.push(&Entry::Woken {
             at_ns: woken.at_ns.saturating_sub(self.origin_ns),

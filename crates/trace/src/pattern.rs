@@ -52,6 +52,9 @@ pub enum PatternKind {
         /// Whether the file is opened for each of them.
         #[serde(skip)]
         reopened: bool,
+        /// Whether each is of a file of its own, or of one that then takes the place of another.
+        #[serde(skip)]
+        whole_files: bool,
     },
     /// A file is written a few bytes at a time.
     SmallWrites {

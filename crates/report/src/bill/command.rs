@@ -6,6 +6,9 @@ use units::quoted;
 /// The longest record and the most writers that the study `log` has.
 const RECORD_BYTES_MAX: u64 = 1 << 20;
 const WRITERS_MAX: u64 = 64;
+/// The smallest and the largest file that the study `files` has.
+const FILE_BYTES_MIN: u64 = 1 << 10;
+const FILE_BYTES_MAX: u64 = 100 << 20;
 /// What a page of the study `page` may have.
 const FILES_MAX: u64 = 256;
 const TOTAL_BYTES_MAX: u64 = 64 << 20;
@@ -28,6 +31,13 @@ pub fn command_of(pattern: &PatternKind, working_folder: Option<&str>) -> String
             let log = Command::new("log", "reopen,held", *per_second).above(path);
             let log = if *synced { log.set("sync", "each") } else { log };
             log.record(*record_bytes)
+        }
+        // Without the sync a file may be empty after a power failure, so that another place is all that
+        // could help.
+        PatternKind::SyncedEach { path, record_bytes, per_second, whole_files: true, .. } => {
+            let files = Command::new("files", "rename-fsync", *per_second).above(path);
+            let bytes = (*record_bytes).clamp(FILE_BYTES_MIN, FILE_BYTES_MAX);
+            files.set("operation", "write").set("size", bytes)
         }
         PatternKind::SyncedEach { path, record_bytes, per_second, reopened, .. } => {
             let strategy = if *reopened { "reopen" } else { "held" };
@@ -200,9 +210,23 @@ mod tests {
         );
         for (reopened, strategy) in [(true, "reopen"), (false, "held")] {
             let (path, syncs, record_bytes) = (path.clone(), 100, 137);
-            let what = PatternKind::SyncedEach { path, syncs, record_bytes, per_second, reopened };
+            let synced = |path: String, whole_files| {
+                named(&PatternKind::SyncedEach {
+                    path,
+                    syncs,
+                    record_bytes,
+                    per_second,
+                    reopened,
+                    whole_files,
+                })
+            };
             let sync = "--set 'log.sync=each,every 100,never'";
-            assert_eq!(named(&what), format!("{log} --strategy {strategy} {sync} {record}"));
+            assert_eq!(
+                synced(path.clone(), false),
+                format!("{log} --strategy {strategy} {sync} {record}")
+            );
+            let replaced = synced(path, true);
+            assert!(replaced.contains("--strategy rename-fsync") && !replaced.contains("sync="));
         }
         for (record_bytes, record) in [
             (None, "--per-second 9600"),

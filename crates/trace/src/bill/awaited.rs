@@ -11,6 +11,9 @@ const THREADS_MAX: usize = 1 << 16;
 const OUTSIDE_MAX: usize = 256;
 /// Shorter parts of the time are not worth a look at another program.
 const WORTH_A_LOOK: f64 = 0.05;
+/// What ended fewer waits need not have meant to: where a wait ends by time, as that of a thread that
+/// sleeps, it is the interrupted thread that is seen to end it.
+const WAITS_MIN: u64 = 5;
 /// How many are named.
 const NAMED: usize = 3;
 
@@ -112,7 +115,10 @@ impl Wakes {
             Awaited { thread, times, waited_ns, share, process }
         };
         let mut all: Vec<Awaited> = by_thread.into_values().map(awaited).collect();
-        all.retain(|awaited| awaited.share >= WORTH_A_LOOK);
+        all.retain(|Awaited { share, times, process, .. }| {
+            let answers = process.as_ref().is_some_and(|process| process.address.is_some());
+            *share >= WORTH_A_LOOK && (answers || *times >= WAITS_MIN)
+        });
         all.sort_by_key(|awaited| (Reverse(awaited.waited_ns), awaited.thread));
         all.truncate(NAMED);
         all

@@ -88,6 +88,8 @@ pub(crate) struct FileUse {
     /// Threads that wrote to it or took a lock on it.
     pub(crate) writers: BTreeSet<u32>,
     pub(crate) removed: u64,
+    /// Times that it was given another name.
+    pub(crate) renamed: u64,
     /// Times that it was cut to nothing.
     pub(crate) emptied: u64,
     /// Writes over its beginning of as much as ends a journal of SQLite.
@@ -359,7 +361,11 @@ impl FileUse {
                 self.read_by.clear();
                 self.removed += 1;
             }
-            Op::Rename | Op::Allocate => self.read_by.clear(),
+            Op::Rename => {
+                self.read_by.clear();
+                self.renamed += 1;
+            }
+            Op::Allocate => self.read_by.clear(),
             _ => {}
         }
     }

@@ -24,6 +24,7 @@ struct Series {
     writes: u64,
     written_bytes: u64,
     sync_ns: u64,
+    renamed: u64,
     reopened: bool,
 }
 
@@ -36,7 +37,14 @@ impl Series {
         self.writes += file.writes;
         self.written_bytes = self.written_bytes.saturating_add(file.written_bytes);
         self.sync_ns = self.sync_ns.saturating_add(file.forced_ns());
+        self.renamed += file.renamed;
         self.reopened |= is_reopened(file);
+    }
+
+    /// Whether each sync is of a file of its own, or of one that then takes the place of another. Such
+    /// syncs cannot be gathered.
+    fn is_of_whole_files(&self) -> bool {
+        self.files.max(self.renamed) as f64 >= self.syncs as f64 * MOSTLY
     }
 
     fn is_synced(&self) -> bool {
@@ -59,8 +67,14 @@ fn found(evidence: &Evidence<'_>, name: &[u8], series: &Series) -> Pattern {
     let record_bytes = (series.written_bytes / series.writes.max(1)).max(1);
     let per_second = evidence.per_second(series.syncs);
     let path = text(if series.files == 1 { &series.path } else { name });
-    let (syncs, reopened) = (series.syncs, series.reopened);
-    let what = PatternKind::SyncedEach { path, syncs, record_bytes, per_second, reopened };
+    let what = PatternKind::SyncedEach {
+        path,
+        syncs: series.syncs,
+        record_bytes,
+        per_second,
+        reopened: series.reopened,
+        whole_files: series.is_of_whole_files(),
+    };
     evidence.pattern(what, series.sync_ns)
 }
 

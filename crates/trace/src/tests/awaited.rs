@@ -48,6 +48,20 @@ fn whom_it_was_is_kept_in_the_trace() {
     assert_eq!(process.address.as_deref(), Some("127.0.0.1:5432"));
 }
 
+/// Fails where a program that was merely interrupted when a wait ended by time is said to be asked.
+#[test]
+fn who_ended_a_wait_or_two_need_not_have_been_asked() {
+    for (times, named) in [(4, 0), (5, 1)] {
+        let mut planted = Planted::new("/srv");
+        for _ in 0..times {
+            planted.think(10 * MS);
+            let at_ns = planted.now_ns;
+            planted.push(&Entry::Woken { at_ns, thread: 1, by: 99, slept_ns: 9 * MS });
+        }
+        assert_eq!(bill(&planted.finish()).awaited.len(), named);
+    }
+}
+
 /// Fails where a trace of a stranger's overflows a sum.
 #[test]
 fn any_wait_that_a_trace_can_have_is_added_up() {
@@ -56,7 +70,7 @@ fn any_wait_that_a_trace_can_have_is_added_up() {
     for thread in [98, 99] {
         let at_ns = planted.now_ns;
         planted.push(&Entry::Woken { at_ns, thread: 1, by: thread, slept_ns: u64::MAX });
-        planted.push(&Entry::Outside { thread, process: 90, name, address: None });
+        planted.push(&Entry::Outside { thread, process: 90, name, address: Some(name) });
     }
     assert_eq!(bill(&planted.finish()).awaited[0].waited_ns, u64::MAX);
 }

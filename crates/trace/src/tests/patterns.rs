@@ -124,6 +124,34 @@ fn writes_that_are_on_the_device_when_they_return_are_syncs() {
     }
 }
 
+/// Fails where syncs of files that then replace others are to be gathered, which would leave empty ones.
+#[test]
+fn syncs_of_whole_files_are_told_apart() {
+    for (path_of, renames, expected) in [
+        (Box::new(|_| "state.tmp".to_owned()) as Box<dyn Fn(u64) -> String>, true, true),
+        (Box::new(|number| format!("d/f{number}")), false, true),
+        (Box::new(|_| "state".to_owned()), false, false),
+    ] {
+        let mut planted = planted();
+        for number in 0..100 {
+            let path = path_of(number);
+            planted.open(&path, O_WRONLY | O_CREAT, 3);
+            planted.moved(Op::Write, 3, 4096, 2 * US);
+            planted.on(Op::Fsync, 3, MS);
+            planted.on(Op::Close, 3, US);
+            if renames {
+                planted.named(Op::Rename, &path, US, 0);
+            }
+        }
+        let patterns = found(planted);
+        let told = patterns.iter().find_map(|pattern| match &pattern.what {
+            PatternKind::SyncedEach { whole_files, .. } => Some(*whole_files),
+            _ => None,
+        });
+        assert_eq!(told, Some(expected), "{patterns:?}");
+    }
+}
+
 /// Fails where files without names, each of them another, are taken for one that is reopened.
 #[test]
 fn a_file_without_a_name_is_no_file_that_is_opened_again() {
