@@ -189,6 +189,9 @@ impl Uses {
     /// Takes a call on a stored file that took so long.
     pub(crate) fn take(&mut self, call: &Call, followed: &Followed, kind: Kind, ns: u64) {
         let Some(path) = &followed.about else { return };
+        let on = if call.op == Op::Open { &followed.made[0] } else { &followed.file };
+        let unnamed = on.as_deref().filter(|on| on.flags & O_TMPFILE == O_TMPFILE);
+        let path = &unnamed.map_or_else(|| Arc::clone(path), |on| name_of(path, on));
         // What is asked of an open file is no name.
         let looks_up = kind == Kind::Look && followed.path.is_some();
         if looks_up {
@@ -210,7 +213,6 @@ impl Uses {
             file.missing.add(ns);
         }
         file.looks += u64::from(looks_up);
-        let on = if call.op == Op::Open { &followed.made[0] } else { &followed.file };
         let mut open = match on {
             Some(open) if followed.path.is_none() || call.op == Op::Open => {
                 Some(Self::open(&mut self.open, open))
@@ -232,8 +234,6 @@ impl Uses {
         }
         if let (Op::Close, Some(closed)) = (call.op, &followed.file)
             && let Some(done) = self.open.remove(&closed.number)
-            // Without a name, each is another file.
-            && closed.flags & O_TMPFILE != O_TMPFILE
         {
             file.close(&done, followed.process);
         }
@@ -267,6 +267,11 @@ impl Uses {
         self.files.retain(|_, file| file.all_ns() > least);
         self.forgotten += (before - self.files.len()) as u64;
     }
+}
+
+/// A name for a file that was opened without one in this folder, which no other has.
+fn name_of(folder: &[u8], file: &OpenFile) -> Arc<[u8]> {
+    [folder, format!("/#{}", file.number).as_bytes()].concat().into()
 }
 
 impl FileUse {

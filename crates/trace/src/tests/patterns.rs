@@ -162,6 +162,19 @@ fn a_file_without_a_name_is_no_file_that_is_opened_again() {
         planted.on(Op::Close, 3, 10 * US);
     }
     assert_eq!(found(planted), []);
+    let mut synced = self::planted();
+    for _ in 0..100 {
+        synced.open(".", O_RDWR | O_TMPFILE, 3);
+        synced.moved(Op::Write, 3, 137, US);
+        synced.on(Op::Fsync, 3, MS);
+        synced.on(Op::Close, 3, US);
+    }
+    let [Pattern { what: PatternKind::SyncedEach { path, whole_files: true, .. }, .. }] =
+        &found(synced)[..]
+    else {
+        panic!("each is another file")
+    };
+    assert_eq!(path, "/home/eva/orders/#*");
 }
 
 fn small(writes: u64, bytes: u64) -> Planted {
