@@ -136,9 +136,9 @@ impl SharedState {
                 let lock = || self.nothing(slot, |file| fs::flock(file, operation));
                 self.locked(waits, lock)
             }
-            Act::Copy { from, to, length, by_sendfile } => {
+            Act::Copy { from, to, length, offset, by_sendfile } => {
                 let copied = self.with(from, |from| {
-                    self.number(to, |to| copy(from, to, length as usize, by_sendfile))
+                    self.number(to, |to| copy(from, to, length as usize, offset, by_sendfile))
                 });
                 copied.unwrap_or_else(|| error(Errno::BADF))
             }
@@ -305,11 +305,18 @@ fn in_parts(
     }
 }
 
-fn copy(from: &OwnedFd, to: &OwnedFd, length: usize, by_sendfile: bool) -> Result<u64, Errno> {
+fn copy(
+    from: &OwnedFd,
+    to: &OwnedFd,
+    length: usize,
+    offset: i64,
+    by_sendfile: bool,
+) -> Result<u64, Errno> {
+    let mut offset = u64::try_from(offset).ok();
     let copied = if by_sendfile {
-        fs::sendfile(to, from, None, length)
+        fs::sendfile(to, from, offset.as_mut(), length)
     } else {
-        fs::copy_file_range(from, None, to, None, length)
+        fs::copy_file_range(from, offset.as_mut(), to, None, length)
     };
     copied.map(|bytes| bytes as u64)
 }

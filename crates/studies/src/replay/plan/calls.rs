@@ -234,7 +234,8 @@ impl PlanBuilder<'_> {
         let act = match (from, to) {
             (Some((_, from)), Some((_, to))) => {
                 let by_sendfile = call.op == Op::Sendfile;
-                Act::Copy { from: from.slot, to: to.slot, length, by_sendfile }
+                let (from, to, offset) = (from.slot, to.slot, call.offset);
+                Act::Copy { from, to, length, offset, by_sendfile }
             }
             (Some((_, Open { slot, .. })), None) => Act::Read { slot, length, offset: call.offset },
             (None, Some((_, Open { slot, file, .. }))) => {

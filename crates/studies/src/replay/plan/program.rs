@@ -192,6 +192,8 @@ pub(crate) enum Act {
         from: Slot,
         to: Slot,
         length: u32,
+        /// In the one that is read, or -1.
+        offset: i64,
         by_sendfile: bool,
     },
     Clone {

@@ -69,6 +69,24 @@ fn each_call_goes_as_it_was_recorded_and_leaves_what_it_left() {
     }
 }
 
+/// Fails where what is copied from its beginning, again and again, is copied from where the copy before
+/// had stopped.
+#[test]
+fn what_is_copied_comes_from_where_it_came() {
+    let mut told = TestTrace::new();
+    told.looked("old/a", FileKind::Regular, 100);
+    let (read, made) = (told.open(MAIN, "old/a", RDONLY), told.open(MAIN, "new", MAKES));
+    for op in [Op::CopyRange, Op::CopyRange, Op::Sendfile] {
+        let offset = 0;
+        let copy = Call { fd: read, other: made, offset, length: 100, ..Call::new(MAIN, op) };
+        told.call(Call { result: 100, ..copy });
+    }
+    let folder = on_disk();
+    let slice = told.replayed(folder.path(), &[]).unwrap();
+    assert!(slice.figure("deviations").abs() < 1e-9, "{slice:?}");
+    assert_eq!(fs::metadata(folder.path().join("new")).unwrap().len(), 300);
+}
+
 #[test]
 fn a_replay_takes_no_more_than_was_said() {
     let (_kept, path) = of_everything().file();
