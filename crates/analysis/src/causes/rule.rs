@@ -51,7 +51,7 @@ pub(super) struct Finding {
     /// The same in nanoseconds per operation.
     pub(super) cost_ns_per_op: f64,
     /// The figures, each with its unit in its name.
-    pub(super) evidence: Vec<(&'static str, f64)>,
+    pub(super) evidence: Vec<(String, f64)>,
     /// More about it; the whole of it where it is not time spent.
     pub(super) detail: String,
 }
@@ -66,11 +66,10 @@ pub(super) struct Weighed<'a> {
 
 impl Weighed<'_> {
     pub(super) fn cause(&self, totals: &ArmTotals) -> Cause {
-        let evidence = self.finding.evidence.iter();
         Cause {
             code: self.code.clone(),
             scope: self.role.scope(),
-            evidence: evidence.map(|(name, value)| ((*name).to_owned(), *value)).collect(),
+            evidence: self.finding.evidence.iter().cloned().collect(),
             text: capitalised(&self.sentence(totals)),
         }
     }
@@ -87,8 +86,19 @@ impl Weighed<'_> {
 }
 
 impl Finding {
-    /// A part of the undisturbed time, which names the cause from this share on.
-    pub(super) fn of_time(totals: &ArmTotals, part_ns: f64, least_share: f64) -> Self {
+    /// A part of the undisturbed time, which names the cause from this share on. Its figures are
+    /// called after `name`: `sync_time_percent`, `sync_ns_per_op`.
+    pub(super) fn of_time(totals: &ArmTotals, part_ns: f64, least_share: f64, name: &str) -> Self {
+        let mut finding = Self::of_part(totals, part_ns, least_share);
+        finding.evidence = vec![
+            (format!("{name}_time_percent"), finding.share * 100.0),
+            (format!("{name}_ns_per_op"), finding.cost_ns_per_op),
+        ];
+        finding
+    }
+
+    /// The same without figures.
+    pub(super) fn of_part(totals: &ArmTotals, part_ns: f64, least_share: f64) -> Self {
         let share = totals.undisturbed_share(part_ns);
         Self {
             named: share >= least_share,
@@ -106,7 +116,7 @@ impl Finding {
 
     /// With the figures that show it.
     pub(super) fn with(mut self, evidence: impl IntoIterator<Item = (&'static str, f64)>) -> Self {
-        self.evidence.extend(evidence);
+        self.evidence.extend(evidence.into_iter().map(|(name, value)| (name.to_owned(), value)));
         self
     }
 

@@ -6,10 +6,8 @@ use crate::totals::ArmTotals;
 
 pub(super) fn weigh(totals: &ArmTotals, parts: &Parts) -> Option<Finding> {
     let sync_calls = totals.spent.sync_calls as f64;
-    let finding = Finding::of_time(totals, parts.sync_ns, BOUND);
+    let finding = Finding::of_time(totals, parts.sync_ns, BOUND, "sync");
     let evidence = [
-        ("sync_time_percent", finding.share * 100.0),
-        ("sync_ns_per_op", finding.cost_ns_per_op),
         ("sync_calls_per_op", totals.per_op(sync_calls)),
         ("sync_ns_per_call", totals.spent.sync_ns as f64 / sync_calls),
     ];

@@ -10,13 +10,8 @@ use crate::totals::ArmTotals;
 pub(super) fn weigh(totals: &ArmTotals, parts: &Parts) -> Option<Finding> {
     let cleared_bytes = totals.per_op(cleared_pages(totals)? * PAGE_BYTES);
     let each_ns = totals.memory?.huge_clear_ns?;
-    let finding = Finding::of_time(totals, parts.clearing_ns, NOTABLE);
-    let evidence = [
-        ("clearing_time_percent", finding.share * 100.0),
-        ("clearing_ns_per_op", finding.cost_ns_per_op),
-        ("cleared_bytes_per_op", cleared_bytes),
-        ("clearing_ns_per_page", each_ns),
-    ];
+    let finding = Finding::of_time(totals, parts.clearing_ns, NOTABLE, "clearing");
+    let evidence = [("cleared_bytes_per_op", cleared_bytes), ("clearing_ns_per_page", each_ns)];
     let detail = format!(
         "{} per {} that the files do not use, at {} for 4 KiB; mount it with huge=within_size",
         rough_size(cleared_bytes as u64),

@@ -6,12 +6,8 @@ use crate::causes::rule::{BOUND, Finding};
 use crate::totals::ArmTotals;
 
 pub(super) fn weigh(totals: &ArmTotals, parts: &Parts) -> Option<Finding> {
-    let finding = Finding::of_time(totals, parts.copying_ns, BOUND);
-    let evidence = [
-        ("copying_time_percent", finding.share * 100.0),
-        ("copying_ns_per_op", finding.cost_ns_per_op),
-        ("moved_bytes_per_op", totals.per_op(totals.moved_bytes()?)),
-    ];
+    let finding = Finding::of_time(totals, parts.copying_ns, BOUND, "copying");
+    let evidence = [("moved_bytes_per_op", totals.per_op(totals.moved_bytes()?))];
     let floor = totals.place_floor.into_iter().flat_map(|floor| {
         [
             ("cached_read_ns_per_page", floor.read_ns_per_page),

@@ -9,12 +9,8 @@ use crate::totals::ArmTotals;
 
 pub(super) fn weigh(totals: &ArmTotals, parts: &Parts) -> Option<Finding> {
     let discards_per_op = totals.per_op(totals.spent.device?.discards? as f64);
-    let finding = Finding::of_time(totals, parts.waiting_ns(Waiting::Discards), NOTABLE);
-    let evidence = [
-        ("wait_time_percent", finding.share * 100.0),
-        ("wait_ns_per_op", finding.cost_ns_per_op),
-        ("device_discards_per_op", discards_per_op),
-    ];
+    let finding = Finding::of_time(totals, parts.waiting_ns(Waiting::Discards), NOTABLE, "wait");
+    let evidence = [("device_discards_per_op", discards_per_op)];
     let detail = format!("it was sent {discards_per_op:.1} discards per {}", totals.operation);
     Some(finding.with(evidence).detailed(detail))
 }

@@ -19,15 +19,13 @@ pub(super) fn weigh(totals: &ArmTotals, parts: &Parts) -> Option<Finding> {
     if first_touch_ns < floor.again_ns * DEARER_MIN {
         return None;
     }
-    let finding = Finding::of_time(totals, parts.first_touch_ns, NOTABLE);
+    let finding = Finding::of_time(totals, parts.first_touch_ns, NOTABLE, "first_touch");
     // What was taken again, as far as the time bears it out.
     let bytes = totals.first_touched_bytes as f64;
     let more_ns = first_touch_ns - floor.again_ns;
     let again_bytes = (parts.first_touch_ns / more_ns * PAGE_BYTES).min(totals.taken.bytes as f64);
     let touched_bytes = totals.per_slice(bytes.max(again_bytes));
     let evidence = [
-        ("first_touch_time_percent", finding.share * 100.0),
-        ("first_touch_ns_per_op", finding.cost_ns_per_op),
         ("first_touched_bytes_per_slice", touched_bytes),
         ("first_touch_ns_per_page", first_touch_ns),
         ("touch_again_ns_per_page", floor.again_ns),

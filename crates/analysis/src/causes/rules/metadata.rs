@@ -7,12 +7,8 @@ use crate::totals::ArmTotals;
 
 pub(super) fn weigh(totals: &ArmTotals, parts: &Parts) -> Option<Finding> {
     let changes = totals.spent.name_changes as f64;
-    let finding = Finding::of_time(totals, parts.names_ns, BOUND);
-    let evidence = [
-        ("metadata_time_percent", finding.share * 100.0),
-        ("metadata_ns_per_op", finding.cost_ns_per_op),
-        ("name_changes_per_op", totals.per_op(changes)),
-    ];
+    let finding = Finding::of_time(totals, parts.names_ns, BOUND, "metadata");
+    let evidence = [("name_changes_per_op", totals.per_op(changes))];
     let place = totals.place.as_ref();
     let journal = place.and_then(|place| place.journal);
     let detail = match place.map(|place| place.filesystem.as_str()) {

@@ -8,13 +8,9 @@ use crate::totals::ArmTotals;
 pub(super) fn weigh(totals: &ArmTotals, parts: &Parts) -> Option<Finding> {
     let floor = totals.memory?;
     let faults = totals.spent.minor_faults as f64;
-    let finding = Finding::of_time(totals, parts.faults_ns, NOTABLE);
-    let evidence = [
-        ("fault_time_percent", finding.share * 100.0),
-        ("fault_ns_per_op", finding.cost_ns_per_op),
-        ("minor_faults_per_op", totals.per_op(faults)),
-        ("bare_fault_ns", floor.fault_ns),
-    ];
+    let finding = Finding::of_time(totals, parts.faults_ns, NOTABLE, "fault");
+    let evidence =
+        [("minor_faults_per_op", totals.per_op(faults)), ("bare_fault_ns", floor.fault_ns)];
     let detail = format!("{:.1} per {}", totals.per_op(faults), totals.operation);
     Some(finding.with(evidence).detailed(detail))
 }

@@ -9,10 +9,8 @@ use crate::totals::ArmTotals;
 
 pub(super) fn weigh(totals: &ArmTotals, parts: &Parts) -> Option<Finding> {
     let read_bytes = totals.spent.calls?.storage_read_bytes as f64;
-    let finding = Finding::of_time(totals, parts.waiting_ns(Waiting::Reads), NOTABLE);
+    let finding = Finding::of_time(totals, parts.waiting_ns(Waiting::Reads), NOTABLE, "wait");
     let evidence = [
-        ("wait_time_percent", finding.share * 100.0),
-        ("wait_ns_per_op", finding.cost_ns_per_op),
         ("device_read_bytes_per_slice", totals.per_slice(read_bytes)),
         ("requested_bytes_per_slice", totals.per_slice(totals.spent.requested_bytes as f64)),
         ("major_faults_per_slice", totals.per_slice(totals.spent.major_faults as f64)),

@@ -6,10 +6,8 @@ use crate::totals::{ArmTotals, all_calls};
 
 pub(super) fn weigh(totals: &ArmTotals, parts: &Parts) -> Option<Finding> {
     let calls = all_calls(totals.spent.calls?);
-    let finding = Finding::of_time(totals, parts.calls_ns, BOUND);
+    let finding = Finding::of_time(totals, parts.calls_ns, BOUND, "kernel");
     let evidence = [
-        ("kernel_time_percent", finding.share * 100.0),
-        ("kernel_ns_per_op", finding.cost_ns_per_op),
         // Opening, closing, locking and syncing are not counted by the kernel.
         ("read_and_write_calls_per_op", totals.per_op(calls)),
         ("bytes_per_call", totals.moved_bytes()? / calls.max(1.0)),

@@ -14,12 +14,8 @@ use crate::totals::ArmTotals;
 pub(super) fn weigh(totals: &ArmTotals, parts: &Parts) -> Option<Finding> {
     let dirtied_bytes = totals.spent.calls?.storage_dirtied_bytes as f64;
     let (left_bytes, written_bytes) = (totals.unwritten_bytes(), totals.device_written_bytes());
-    let finding = Finding::of_time(totals, parts.waiting_ns(Waiting::Writeback), NOTABLE);
-    let evidence = [
-        ("wait_time_percent", finding.share * 100.0),
-        ("wait_ns_per_op", finding.cost_ns_per_op),
-        ("dirtied_bytes_per_slice", totals.per_slice(dirtied_bytes)),
-    ];
+    let finding = Finding::of_time(totals, parts.waiting_ns(Waiting::Writeback), NOTABLE, "wait");
+    let evidence = [("dirtied_bytes_per_slice", totals.per_slice(dirtied_bytes))];
     let left = left_bytes.map(|n| ("left_in_cache_bytes_per_slice", totals.per_slice(n)));
     let written = written_bytes.map(|n| ("device_written_bytes_per_slice", totals.per_slice(n)));
     let waited = totals.pressure().map(|p| ("io_pressure_percent", totals.share(p.io_ns) * 100.0));

@@ -10,10 +10,8 @@ use crate::totals::ArmTotals;
 pub(super) fn weigh(totals: &ArmTotals, parts: &Parts) -> Option<Finding> {
     let lock_calls = totals.spent.lock_calls as f64;
     totals.asleep_ns()?;
-    let finding = Finding::of_time(totals, parts.lock_ns, NOTABLE);
+    let finding = Finding::of_time(totals, parts.lock_ns, NOTABLE, "lock_wait");
     let evidence = [
-        ("lock_wait_time_percent", finding.share * 100.0),
-        ("lock_wait_ns_per_op", finding.cost_ns_per_op),
         ("lock_ns_per_call", totals.spent.lock_ns as f64 / lock_calls.max(1.0)),
         ("lock_calls_per_op", totals.per_op(lock_calls)),
     ];

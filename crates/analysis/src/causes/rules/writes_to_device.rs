@@ -11,10 +11,8 @@ use crate::totals::ArmTotals;
 pub(super) fn weigh(totals: &ArmTotals, parts: &Parts) -> Option<Finding> {
     let written_bytes = totals.spent.calls?.storage_dirtied_bytes as f64;
     let device_bytes = totals.device_written_bytes()?;
-    let finding = Finding::of_time(totals, parts.waiting_ns(Waiting::Writes), NOTABLE);
+    let finding = Finding::of_time(totals, parts.waiting_ns(Waiting::Writes), NOTABLE, "wait");
     let evidence = [
-        ("wait_time_percent", finding.share * 100.0),
-        ("wait_ns_per_op", finding.cost_ns_per_op),
         ("written_bytes_per_slice", totals.per_slice(written_bytes)),
         ("device_written_bytes_per_slice", totals.per_slice(device_bytes)),
         ("left_in_cache_bytes_per_slice", totals.per_slice(totals.unwritten_bytes()?)),
