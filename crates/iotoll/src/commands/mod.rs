@@ -9,6 +9,7 @@ mod clean;
 mod compare;
 mod completions;
 mod diff;
+mod hidden;
 mod history;
 mod load;
 mod man;
@@ -19,16 +20,11 @@ mod report;
 mod reproduce;
 mod rerun;
 mod selftest;
-mod serve;
 mod share;
 mod show;
-mod slices;
 mod studies;
-mod time_calls;
 mod r#try;
-mod view;
 mod watch;
-mod worker;
 
 use std::fmt::Write as _;
 
@@ -38,7 +34,6 @@ pub(crate) use self::r#try::TryArgs;
 use crate::cli::{ColorArg, version};
 use crate::exit::{self, Exit};
 use crate::measuring::launched;
-use crate::recording::TIME_CALLS;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -169,15 +164,7 @@ commands! {
         Man(man::ManArgs),
     }
     "" {
-        #[command(name = "__worker")]
-        Worker(worker::WorkerArgs),
-        #[command(name = "__slices")]
-        Slices(slices::SlicesArgs),
-        #[command(name = "__view")]
-        View(view::ViewArgs),
-        #[command(name = TIME_CALLS)]
-        TimeCalls(time_calls::TimeCallsArgs),
-        #[command(name = ::studies::SERVE_COMMAND)]
-        Serve(serve::ServeArgs),
+        #[command(flatten)]
+        Hidden(hidden::Hidden),
     }
 }
