@@ -183,9 +183,9 @@ impl<W: Write> Recording<W> {
             self.push(&Entry::Outside { thread, process: number, name, address })?;
         }
         for kind in Unseen::ALL {
-            let count = self.unseen[*kind as usize];
+            let count = self.unseen[kind as usize];
             if count > 0 {
-                self.push(&Entry::Unseen { kind: *kind, count })?;
+                self.push(&Entry::Unseen { kind, count })?;
             }
         }
         Ok(())

@@ -256,8 +256,8 @@ impl Coder {
             FILE => Entry::File(take_file(bytes, paths)?),
             UNSEEN => {
                 let number = take_byte(bytes)?;
-                let kind = Unseen::ALL.iter().find(|kind| **kind as u8 == number)?;
-                Entry::Unseen { kind: *kind, count: take(bytes)? }
+                let kind = Unseen::ALL.into_iter().find(|kind| *kind as u8 == number)?;
+                Entry::Unseen { kind, count: take(bytes)? }
             }
             LOST => Entry::Lost { count: take(bytes)? },
             IDLE => {
@@ -398,7 +398,7 @@ fn put_file(out: &mut Vec<u8>, facts: &FileFacts, paths: &Paths) {
 fn take_file(bytes: &mut &[u8], paths: &Paths) -> Option<FileFacts> {
     let kind = take_byte(bytes)?;
     Some(FileFacts {
-        kind: *FileKind::ALL.iter().find(|known| **known as u8 == kind)?,
+        kind: FileKind::ALL.into_iter().find(|known| *known as u8 == kind)?,
         at_ns: take(bytes)?,
         path: take_path(bytes, paths).ok()??,
         target: take_path(bytes, paths).ok()?,

@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use crate::call::{Call, PathId};
 use crate::header::OverheadNs;
+use crate::listed::listed;
 
 /// One entry of a trace.
 ///
@@ -177,72 +178,50 @@ pub struct FileFacts {
     pub target: Option<PathId>,
 }
 
-/// What kind of file a path stands for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[cfg_attr(feature = "fuzz", derive(Serialize, Deserialize, schemars::JsonSchema))]
-#[repr(u8)]
-pub enum FileKind {
-    /// A file with contents.
-    Regular = 0,
-    /// A folder.
-    Folder = 1,
-    /// A symbolic link.
-    Link = 2,
-    /// A pipe.
-    Pipe = 3,
-    /// A socket.
-    Socket = 4,
-    /// A device.
-    Device = 5,
-    /// Nothing was there.
-    Missing = 6,
-    /// Anything else, such as a file of `/proc`.
-    Other = 7,
+listed! {
+    /// What kind of file a path stands for.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    #[cfg_attr(feature = "fuzz", derive(Serialize, Deserialize, schemars::JsonSchema))]
+    #[repr(u8)]
+    pub enum FileKind {
+        /// A file with contents.
+        Regular = 0,
+        /// A folder.
+        Folder = 1,
+        /// A symbolic link.
+        Link = 2,
+        /// A pipe.
+        Pipe = 3,
+        /// A socket.
+        Socket = 4,
+        /// A device.
+        Device = 5,
+        /// Nothing was there.
+        Missing = 6,
+        /// Anything else, such as a file of `/proc`.
+        Other = 7,
+    }
 }
 
-impl FileKind {
-    /// All of them.
-    pub const ALL: &[Self] = &[
-        Self::Regular,
-        Self::Folder,
-        Self::Link,
-        Self::Pipe,
-        Self::Socket,
-        Self::Device,
-        Self::Missing,
-        Self::Other,
-    ];
-}
-
-/// What a recorder can meet and not see into.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "kebab-case")]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "fuzz", derive(Deserialize))]
-#[repr(u8)]
-pub enum Unseen {
-    /// Pages that had to be read for mapped files: reads without a call.
-    MappedPages = 0,
-    /// Calls that hand operations to `io_uring`, or operations where they can be counted.
-    IoUring = 1,
-    /// Calls that change what is mounted, or for whom: paths mean other files after them.
-    Namespaces = 2,
-    /// Programs that were not followed, such as those with more rights than the recorder.
-    Programs = 3,
-    /// Paths that could not be read from the program's memory.
-    Paths = 4,
-    /// System calls that act on files and that the recorder does not know.
-    Calls = 5,
-}
-
-impl Unseen {
-    /// All of them.
-    pub const ALL: &[Self] = &[
-        Self::MappedPages,
-        Self::IoUring,
-        Self::Namespaces,
-        Self::Programs,
-        Self::Paths,
-        Self::Calls,
-    ];
+listed! {
+    /// What a recorder can meet and not see into.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+    #[serde(rename_all = "kebab-case")]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+    #[cfg_attr(feature = "fuzz", derive(Deserialize))]
+    #[repr(u8)]
+    pub enum Unseen {
+        /// Pages that had to be read for mapped files: reads without a call.
+        MappedPages = 0,
+        /// Calls that hand operations to `io_uring`, or operations where they can be counted.
+        IoUring = 1,
+        /// Calls that change what is mounted, or for whom: paths mean other files after them.
+        Namespaces = 2,
+        /// Programs that were not followed, such as those with more rights than the recorder.
+        Programs = 3,
+        /// Paths that could not be read from the program's memory.
+        Paths = 4,
+        /// System calls that act on files and that the recorder does not know.
+        Calls = 5,
+    }
 }

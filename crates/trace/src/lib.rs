@@ -11,23 +11,17 @@
 //! let overhead = OverheadNs { low: 410, high: 450 };
 //! let header = Header {
 //!     mechanism: Mechanism::Ebpf,
-//!     attached: false,
 //!     program: "app".to_owned(),
 //!     started_s: 1_795_420_800,
 //!     kernel: "6.8.0".to_owned(),
 //!     processors: 2,
 //!     page_bytes: 4096,
 //!     sees_waiting: true,
-//!     divides_waits: false,
 //!     sees: Sees { faults: true, rings: true, idle: true },
-//!     operations: None,
 //!     sees_wakers: true,
 //!     overhead_ns: overhead,
 //!     overhead_within_ns: OverheadNs { low: 30, high: 40 },
-//!     named: None,
-//!     dispatch_ns: None,
-//!     process_ns: None,
-//!     program_ns: None,
+//!     ..Header::default()
 //! };
 //! let mut writer = TraceWriter::new(Vec::new(), &header)?;
 //! let path = Some(writer.path(b"data/app.log")?);
@@ -79,6 +73,7 @@ mod header;
 mod inner;
 #[cfg(feature = "fuzz")]
 pub mod letters;
+mod listed;
 mod op;
 mod paths;
 mod pattern;

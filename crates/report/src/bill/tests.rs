@@ -144,7 +144,7 @@ fn the_longest_bill_fits_a_screen_and_its_width() {
         }
     }
     for kind in Unseen::ALL {
-        planted.push(&Entry::Unseen { kind: *kind, count: 1_234_567 });
+        planted.push(&Entry::Unseen { kind, count: 1_234_567 });
     }
     planted.push(&Entry::Lost { count: 12 });
     planted.moved(Op::Write, 99, 1, 10 * MS);

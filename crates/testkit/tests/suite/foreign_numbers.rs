@@ -135,7 +135,7 @@ fn trace_of(number: u64, field: usize) -> Option<Vec<u8>> {
     for _ in 0..3 {
         writer.push(&Entry::Lost { count: number }).ok()?;
         for kind in Unseen::ALL {
-            writer.push(&Entry::Unseen { kind: *kind, count: number }).ok()?;
+            writer.push(&Entry::Unseen { kind, count: number }).ok()?;
         }
     }
     let (user_ns, system_ns) = (number, number);

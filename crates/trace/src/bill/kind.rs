@@ -2,57 +2,45 @@
 
 use serde::Serialize;
 
+use crate::listed::listed;
 use crate::op::Op;
 
-/// What kind of call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "kebab-case")]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub enum Kind {
-    /// Opening and closing files.
-    Open,
-    /// Reading, also by sendfile(2) and its like.
-    Read,
-    /// Writing.
-    Write,
-    /// Forcing data to the device.
-    Sync,
-    /// Looking at names and facts: stat(2), access(2), readlink(2), listing folders.
-    Look,
-    /// Making, renaming and removing names, and changing facts of files.
-    Change,
-    /// Locks, mostly waiting for them.
-    Lock,
-    /// Mapping files into memory. What is then read and written needs no call.
-    Map,
-    /// Page faults of mapped files, which read them or make pages to be written back.
-    Fault,
-    /// Truncating files, and allocating room for them.
-    Size,
-    /// Anything else that acts on a file: seeks, advice, and `sync_file_range`, which begins to
-    /// write and promises nothing.
-    Other,
+listed! {
+    /// What kind of call.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+    #[serde(rename_all = "kebab-case")]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+    pub enum Kind {
+        /// Opening and closing files.
+        Open,
+        /// Reading, also by sendfile(2) and its like.
+        Read,
+        /// Writing.
+        Write,
+        /// Forcing data to the device.
+        Sync,
+        /// Looking at names and facts: stat(2), access(2), readlink(2), listing folders.
+        Look,
+        /// Making, renaming and removing names, and changing facts of files.
+        Change,
+        /// Locks, mostly waiting for them.
+        Lock,
+        /// Mapping files into memory. What is then read and written needs no call.
+        Map,
+        /// Page faults of mapped files, which read them or make pages to be written back.
+        Fault,
+        /// Truncating files, and allocating room for them.
+        Size,
+        /// Anything else that acts on a file: seeks, advice, and `sync_file_range`, which begins to
+        /// write and promises nothing.
+        Other,
+    }
 }
 
 /// How many kinds there are.
 pub(crate) const KINDS: usize = Kind::ALL.len();
 
 impl Kind {
-    /// All of them, in the order of their numbers.
-    pub const ALL: [Self; 11] = [
-        Self::Open,
-        Self::Read,
-        Self::Write,
-        Self::Sync,
-        Self::Look,
-        Self::Change,
-        Self::Lock,
-        Self::Map,
-        Self::Fault,
-        Self::Size,
-        Self::Other,
-    ];
-
     /// What a program does meanwhile, as it goes on after "time spent". Whether most of that is
     /// waiting decides between waiting and working, where it is known; where it is not, fsync and
     /// locks are taken to wait, as they mostly do.

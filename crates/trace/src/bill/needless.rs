@@ -19,6 +19,7 @@ use super::ranges::Ranges;
 use crate::call::Call;
 use crate::flags::{O_CREAT, O_EXCL, O_TRUNC};
 use crate::follow::{Followed, Place};
+use crate::listed::listed;
 use crate::op::Op;
 
 /// As many files, and folders, are told apart at a time.
@@ -48,21 +49,23 @@ pub struct Needless {
     pub alone: bool,
 }
 
-/// Which work.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "kebab-case")]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub enum NeedlessKind {
-    /// All calls on files that were made and removed within the recording, and never synced.
-    Scratch,
-    /// Writes over what was written and not forced to the device yet.
-    Overwritten,
-    /// Reads of what had been read, and was not written since.
-    ReadTwice,
-    /// Syncs of files that were removed later, before any other file was synced.
-    SyncedThenRemoved,
-    /// Reads of 512 bytes and less.
-    SmallReads,
+listed! {
+    /// Which work.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+    #[serde(rename_all = "kebab-case")]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+    pub enum NeedlessKind {
+        /// All calls on files that were made and removed within the recording, and never synced.
+        Scratch,
+        /// Writes over what was written and not forced to the device yet.
+        Overwritten,
+        /// Reads of what had been read, and was not written since.
+        ReadTwice,
+        /// Syncs of files that were removed later, before any other file was synced.
+        SyncedThenRemoved,
+        /// Reads of 512 bytes and less.
+        SmallReads,
+    }
 }
 
 /// What is known of a file.
@@ -212,7 +215,8 @@ impl NeedlessWork {
 
     /// What is worth telling, the one with the most time first.
     pub(crate) fn found(&self, bill: &Bill, least: f64) -> Vec<Needless> {
-        let mut all: Vec<Needless> = KINDS.iter().filter_map(|kind| self.of(*kind, bill)).collect();
+        let mut all: Vec<Needless> =
+            NeedlessKind::ALL.into_iter().filter_map(|kind| self.of(kind, bill)).collect();
         all.retain(|one| one.share >= least);
         all.sort_by_key(|one| Reverse(one.summed_ns));
         all
@@ -253,14 +257,6 @@ impl NeedlessWork {
         })
     }
 }
-
-const KINDS: [NeedlessKind; 5] = [
-    NeedlessKind::Scratch,
-    NeedlessKind::Overwritten,
-    NeedlessKind::ReadTwice,
-    NeedlessKind::SyncedThenRemoved,
-    NeedlessKind::SmallReads,
-];
 
 impl Track {
     /// Whether a call that succeeded needs a file that was there before the recording: the first on
