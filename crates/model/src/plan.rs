@@ -440,7 +440,7 @@ pub(crate) fn unknown_key(key: &str, spec: &StudyDescription) -> PlanError {
 }
 
 /// `; did you mean …?`, or the list where nothing is near.
-pub(crate) fn suggestion<'a>(typed: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+pub fn suggestion<'a>(typed: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     let known: Vec<&str> = known.into_iter().collect();
     match nearest(typed, known.iter().copied()) {
         Some(near) => format!("; did you mean `{near}`?"),

@@ -77,15 +77,8 @@ pub(crate) struct BenchArgs {
 pub(crate) fn run(args: &BenchArgs) -> anyhow::Result<Exit> {
     let plan = plan(args)?;
     let run_args = RunArgs { shown: args.shown.clone(), kept: args.kept, ..RunArgs::default() };
-    let comparison = Comparison {
-        plan: &plan,
-        args: &run_args,
-        rounds: args.rounds,
-        chose_places: true,
-        article: &|_| None,
-        checks: None,
-        others: None,
-    };
+    let comparison =
+        Comparison { rounds: args.rounds, chose_places: true, ..Comparison::of(&plan, &run_args) };
     comparison.run()
 }
 

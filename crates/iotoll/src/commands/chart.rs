@@ -12,7 +12,6 @@ use report::html::picture::Colours;
 
 use crate::exit::{Exit, UsageError};
 use crate::results::{Analysed, Destination, Rendered, cannot, confined, open};
-use crate::terminal::output;
 
 /// What is done with a result, for a sentence about what keeps it from that.
 const CHART: &str = "chart";
@@ -115,18 +114,14 @@ pub(crate) fn run(args: &ChartArgs) -> anyhow::Result<Exit> {
             figure(run, analysis, &asked).map_err(|why| UsageError(why.to_string()))?;
         Ok(Rendered { id: name, files: vec![svg.into_bytes()], ..Rendered::default() })
     })?;
-    let file = args.output.clone().unwrap_or_else(|| usual_file(&rendered.id));
-    let destination = destination.map_or_else(|| Destination::open(&file), Ok)?;
-    let is_file = !destination.is_stdout();
+    let usual = || Destination::open(&usual_file(&rendered.id));
+    let destination = destination.map_or_else(usual, Ok)?;
     let svg = rendered.into_file()?;
     let bytes = match format.flatten() {
         Some(format) => converted(&svg, format)?,
         None => svg,
     };
-    destination.write(&bytes)?;
-    if is_file {
-        output::note(&format!("the figure is in {}", file.display()));
-    }
+    destination.write_and_tell(&bytes, |file| format!("the figure is in {file}"))?;
     Ok(Exit::Done)
 }
 

@@ -142,13 +142,9 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<Exit> {
         ..RunArgs::default()
     };
     let comparison = Comparison {
-        plan: &plan,
-        args: &run_args,
-        rounds: None,
         chose_places: !args.places.is_empty(),
-        article: &|_| None,
         checks: Some(&checks),
-        others: None,
+        ..Comparison::of(&plan, &run_args)
     };
     comparison.run()
 }

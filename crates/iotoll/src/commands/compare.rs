@@ -191,13 +191,10 @@ pub(crate) fn run(args: &CompareArgs) -> anyhow::Result<Exit> {
         }
         tell_of_own(args, &named, &plan)?;
         let comparison = Comparison {
-            plan: &plan,
-            args: &args.run,
             rounds: args.rounds,
             chose_places: !named.places.is_empty() || named.plan.is_some(),
-            article: &|_| None,
-            checks: None,
             others,
+            ..Comparison::of(&plan, &args.run)
         };
         comparison.run()
     })

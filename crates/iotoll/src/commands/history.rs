@@ -13,7 +13,6 @@ use units::counted;
 use crate::cli::{Offered, ago, parse_age};
 use crate::exit::Exit;
 use crate::results::{Destination, deliver_list, saving, summaries, trend};
-use crate::terminal::output;
 
 /// The version of the list's format.
 const SCHEMA: &str = "iotoll.history/1";
@@ -103,11 +102,8 @@ pub(crate) fn run(args: &HistoryArgs) -> anyhow::Result<Exit> {
         entries.truncate(args.limit.unwrap_or(usize::MAX));
         let trend = trend::of(&mut store, entries);
         if let Some(page) = html {
-            let (file, is_file) = (args.html.as_deref(), !page.is_stdout());
-            page.write(report::html::page_of_trend(&trend).as_bytes())?;
-            if let Some(file) = file.filter(|_| is_file) {
-                output::note(&format!("the page is in {}", file.display()));
-            }
+            let drawn = report::html::page_of_trend(&trend);
+            page.write_and_tell(drawn.as_bytes(), |file| format!("the page is in {file}"))?;
             if !args.trend {
                 return Ok(Exit::Done);
             }

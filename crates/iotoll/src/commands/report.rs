@@ -11,7 +11,6 @@ use trace::Bill;
 use crate::cli::MatchArgs;
 use crate::exit::{Exit, UsageError};
 use crate::results::{Analysed, Destination, Rendered, Source, cannot, confined, open, usual_file};
-use crate::terminal::output;
 
 /// What is done with a result, for a sentence about what keeps it from that.
 const REPORT: &str = "report";
@@ -79,13 +78,10 @@ pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<Exit> {
         let id = runs.first().map(Analysed::id).unwrap_or_default().to_owned();
         Ok(Rendered { id, files: vec![text.into_bytes()], ..Rendered::default() })
     })?;
-    let file = args.output.clone().unwrap_or_else(|| usual_file(&rendered.id, "html"));
-    let destination = destination.map_or_else(|| Destination::open(&file), Ok)?;
-    let is_file = !destination.is_stdout();
-    destination.write(&rendered.into_file()?)?;
-    if is_file {
-        output::note(&format!("the report is in {}", file.display()));
-    }
+    let usual = || Destination::open(&usual_file(&rendered.id, "html"));
+    let destination = destination.map_or_else(usual, Ok)?;
+    let content = rendered.into_file()?;
+    destination.write_and_tell(&content, |file| format!("the report is in {file}"))?;
     Ok(Exit::Done)
 }
 

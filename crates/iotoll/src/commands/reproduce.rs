@@ -10,9 +10,8 @@ use model::article::MissingProgram;
 use model::article_spec::{ArticleSpec, Need, Repetition};
 use model::place::PlaceRequest;
 use model::place_argument::PlaceArgument;
-use model::plan::{Draft, Plan, PlanError, parse_budget};
+use model::plan::{Draft, Plan, PlanError, parse_budget, suggestion};
 use model::scaled_rates::HeldHere;
-use model::study::nearest;
 use studies::articles;
 use units::{exact_duration, parse_size, three_digits};
 
@@ -158,13 +157,9 @@ fn one(
         held,
     };
     let comparison = Comparison {
-        plan: &plan,
-        args: run_args,
-        rounds: None,
         chose_places: !args.places.is_empty(),
         article: &|plan| Some(repetition.article(plan)),
-        checks: None,
-        others: None,
+        ..Comparison::of(&plan, run_args)
     };
     comparison.run()
 }
@@ -191,15 +186,8 @@ fn held(
     for of in spec.scaled {
         let Some(search) = of.search(draft) else { continue };
         let plan = finish(Draft { budget: Some(SEARCH_BUDGET), ..search })?;
-        let search = Comparison {
-            plan: &plan,
-            args: run_args,
-            rounds: None,
-            chose_places: !args.places.is_empty(),
-            article: &|_| None,
-            checks: None,
-            others: None,
-        };
+        let chose_places = !args.places.is_empty();
+        let search = Comparison { chose_places, ..Comparison::of(&plan, run_args) };
         let run = search.one_round()?;
         if run.run.interrupted {
             break;
@@ -270,13 +258,8 @@ fn missing(spec: &'static ArticleSpec) -> Vec<&'static Need> {
 
 fn named(name: &str) -> Result<&'static ArticleSpec, UsageError> {
     articles::find(name).ok_or_else(|| {
-        let known = || articles::ALL.iter().map(|article| article.name).chain([ALL]);
-        let near = nearest(name, known());
-        let hint = near.map_or_else(
-            || format!("; there is {}", known().collect::<Vec<_>>().join(", ")),
-            |near| format!("; did you mean `{near}`?"),
-        );
-        UsageError(format!("no article `{name}`{hint}"))
+        let known = articles::ALL.iter().map(|article| article.name).chain([ALL]);
+        UsageError(format!("no article `{name}`{}", suggestion(name, known)))
     })
 }
 

@@ -100,13 +100,10 @@ pub(crate) fn run(args: &RerunArgs) -> anyhow::Result<Exit> {
     });
     let article = |plan: &Plan| run.article.clone().filter(|_| has_its_arms(plan));
     let comparison = Comparison {
-        plan: &plan,
-        args: &run_args,
-        rounds: None,
         chose_places: true,
         article: &article,
         checks: checks.as_ref(),
-        others: None,
+        ..Comparison::of(&plan, &run_args)
     };
     comparison.run()
 }

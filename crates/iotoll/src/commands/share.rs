@@ -15,7 +15,6 @@ use crate::exit::Exit;
 use crate::results::{
     Analysed, Destination, Rendered, Saved, Source, cannot, confined, open, usual_file,
 };
-use crate::terminal::output;
 
 /// What is done with a result, for a sentence about what keeps it from that.
 const SHARE: &str = "share";
@@ -72,23 +71,15 @@ pub(crate) fn run(args: &ShareArgs) -> anyhow::Result<Exit> {
     let usual = || {
         if is_trace { "iotoll-shared.trace".into() } else { usual_file(&rendered.id, "json") }
     };
-    let file = args.output.clone().unwrap_or_else(usual);
-    let destination = destination.map_or_else(|| Destination::open(&file), Ok)?;
-    let is_file = !destination.is_stdout();
-    destination.write(&rendered.into_file()?)?;
-    if is_file {
-        let without = if is_trace {
-            "names of files, folders and the program are numbers"
-        } else {
-            "it contains no names of hosts, users or programs, and none of your paths, commands or \
-             labels"
-        };
-        output::note(&format!(
-            "{} can be posted: {without}; check it with `iotoll show {}`",
-            file.display(),
-            file.display()
-        ));
-    }
+    let destination = destination.map_or_else(|| Destination::open(&usual()), Ok)?;
+    let without = if is_trace {
+        "names of files, folders and the program are numbers"
+    } else {
+        "it contains no names of hosts, users or programs, and none of your paths, commands or labels"
+    };
+    destination.write_and_tell(&rendered.into_file()?, |file| {
+        format!("{file} can be posted: {without}; check it with `iotoll show {file}`")
+    })?;
     Ok(Exit::Done)
 }
 

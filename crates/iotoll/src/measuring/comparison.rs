@@ -56,7 +56,20 @@ fn interrupted_before(places: PreparedPlaces) -> anyhow::Result<Exit> {
     Ok(Exit::Interrupted)
 }
 
-impl Comparison<'_> {
+impl<'a> Comparison<'a> {
+    /// Of a plan alone, whose places the user did not choose.
+    pub(crate) fn of(plan: &'a Plan, args: &'a RunArgs) -> Self {
+        Self {
+            plan,
+            args,
+            rounds: None,
+            chose_places: false,
+            article: &|_| None,
+            checks: None,
+            others: None,
+        }
+    }
+
     /// Measures, and reports.
     pub(crate) fn run(&self) -> anyhow::Result<Exit> {
         let Self { plan, args, others, .. } = *self;

@@ -50,6 +50,21 @@ impl Destination {
         }
     }
 
+    /// Writes the result, and says where it is unless that is standard output.
+    pub(crate) fn write_and_tell(
+        self,
+        content: &[u8],
+        told: impl Fn(&str) -> String,
+    ) -> anyhow::Result<()> {
+        let file = match &self {
+            Self::Stdout => None,
+            Self::Output(path, _) => Some(path.display().to_string()),
+        };
+        self.write(content)?;
+        file.iter().for_each(|file| output::note(&told(file)));
+        Ok(())
+    }
+
     /// Writes the result. A reader that goes away before it has read all has had enough.
     pub(crate) fn write(self, content: &[u8]) -> anyhow::Result<()> {
         match self {
