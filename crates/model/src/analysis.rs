@@ -469,6 +469,11 @@ impl Analysis {
         self.advice.iter().any(|advice| advice.now.iter().any(|now| now == id))
     }
 
+    /// The comparison of an arm with what an application does now.
+    pub fn against_now(&self, id: &str) -> Option<&Comparison> {
+        self.comparisons.iter().find(|c| c.other == id && self.is_now(&c.base))
+    }
+
     /// Whether it can have followed from that run: what refers to one another is there.
     pub fn fits(&self, run: &Run) -> bool {
         let comparisons = self.comparisons.len();

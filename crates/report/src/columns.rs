@@ -18,6 +18,11 @@ impl Cell {
         Self { text: printable(text.as_ref()).into_owned(), style: Style::new() }
     }
 
+    /// Less than the rest, as heads are.
+    pub(crate) fn dim(text: impl AsRef<str>) -> Self {
+        Self::new(text).styled(Style::new().dimmed())
+    }
+
     /// Replaces the style; text that is empty has none.
     pub(crate) fn styled(self, style: Style) -> Self {
         Self { style, ..self }

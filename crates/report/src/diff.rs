@@ -125,7 +125,7 @@ fn typical(arm: &ArmChange, ns: f64) -> String {
 fn table(diff: &Diff, width: Width) -> String {
     let rows = |named: bool| {
         let heads = ["", "before", "after", "change", "interval", ""];
-        let mut table = Table::new(heads.map(|head| Cell::new(head).styled(Style::new().dimmed())));
+        let mut table = Table::new(heads.map(Cell::dim));
         for arm in &diff.arms {
             let Difference { mut ratio, interval } = difference(arm);
             if ratio == SAME && arm.verdict != Verdict::Same {

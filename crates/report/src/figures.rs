@@ -1,7 +1,6 @@
 //! What a study measured besides the time per operation, as a table with the columns that have
 //! anything to show.
 
-use anstyle::Style;
 use model::analysis::ArmResult;
 use model::description::{FigureDescription, StudyDescription};
 use units::{three_digits, time};
@@ -69,7 +68,7 @@ impl<'a> Column<'a> {
 
 fn table([strategies, places]: &[Column; 2], columns: &[Column]) -> String {
     let head = [strategies.head, places.head].into_iter().chain(columns.iter().map(|c| c.head));
-    let mut table = Table::new(head.map(|text| Cell::new(text).styled(Style::new().dimmed())));
+    let mut table = Table::new(head.map(Cell::dim));
     let mut last = "";
     for row in 0..places.cells.len() {
         let strategy = strategies.cells[row].as_str();

@@ -33,10 +33,10 @@ pub struct Listed<'a> {
 pub fn history(runs: &[Listed<'_>], unlisted: usize, width: Width) -> String {
     let heads = ["name", "began (UTC)", "took", "ended", "what"];
     let rows = || runs.iter().map(facts);
-    let mut narrow = Table::new(heads.map(dim));
+    let mut narrow = Table::new(heads.map(Cell::dim));
     rows().for_each(|row| narrow.add_row(row.map(Cell::new)));
     let room = (width + WHAT_MIN).saturating_sub(narrow.width());
-    let mut table = Table::new(heads.map(dim));
+    let mut table = Table::new(heads.map(Cell::dim));
     for (row, run) in rows().zip(runs) {
         let [name, started, took, ended, _] = row;
         let what = shortened(run.what, room.max(WHAT_MIN)).into_owned();
@@ -69,10 +69,6 @@ fn facts(run: &Listed<'_>) -> [String; 5] {
         run.ended.to_owned(),
         shortened(run.what, WHAT_MIN).into_owned(),
     ]
-}
-
-fn dim(text: &str) -> Cell {
-    Cell::new(text).styled(Style::new().dimmed())
 }
 
 /// `2026-11-22 21:59` of `2026-11-22T21:59:55Z`.

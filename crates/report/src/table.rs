@@ -23,7 +23,7 @@ pub(crate) fn by_place(subject: Subject, arms: &[&ArmResult], width: Width) -> T
     let full = width >= WIDTH_FULL;
     let header =
         [Some("strategy"), Some("place"), Some("time"), full.then_some("p99"), Some(&against)];
-    let mut table = Table::new(header.into_iter().flatten().map(dim));
+    let mut table = Table::new(header.into_iter().flatten().map(Cell::dim));
     let mut group = None;
     for arm in arms {
         let shown = if group == Some(&arm.strategy) { "" } else { arm.strategy.as_str() };
@@ -81,11 +81,7 @@ struct Ways {
 }
 
 fn ways_table(head: &str, against: &str) -> Table {
-    Table::new([head, "place", &format!("against {against}")].map(dim))
-}
-
-fn dim(text: &str) -> Cell {
-    Cell::new(text).styled(Style::new().dimmed())
+    Table::new([head, "place", &format!("against {against}")].map(Cell::dim))
 }
 
 fn typical(subject: Subject, arm: &ArmResult, full: bool) -> Vec<Cell> {

@@ -19,6 +19,12 @@ pub(crate) fn heading(text: &str) -> String {
     format!("{bold}{}{bold:#}\n", printable(text))
 }
 
+/// A bold head with what stands at the end of its line, where both fit in.
+pub(crate) fn head_with(head: &str, end: &str, width: Width) -> Option<String> {
+    let gap = width.checked_sub(head.chars().count() + end.chars().count())?;
+    (gap >= 2).then(|| format!("{}{:gap$}{end}\n", heading(head).trim_end(), ""))
+}
+
 /// Wrapped text with its indents.
 pub fn paragraph(first: &str, rest: &str, text: &str, width: Width) -> String {
     styled_paragraph(first, rest, &printable(text), width)

@@ -6,6 +6,7 @@
 mod limit;
 mod shell;
 
+use std::borrow::Borrow;
 use std::time::Duration;
 
 pub use limit::{Fails, Judgement, Limit, LimitError, Quantity, Range};
@@ -164,11 +165,11 @@ pub fn time(ns: f64) -> String {
 }
 
 /// `a`, `a or b`, `a, b or c`.
-pub fn listed(words: &[&str], joint: &str) -> String {
+pub fn listed<S: Borrow<str>>(words: &[S], joint: &str) -> String {
     match words {
         [] => String::new(),
-        [only] => (*only).to_owned(),
-        [most @ .., last] => format!("{} {joint} {last}", most.join(", ")),
+        [only] => only.borrow().to_owned(),
+        [most @ .., last] => format!("{} {joint} {}", most.join(", "), last.borrow()),
     }
 }
 
@@ -180,8 +181,12 @@ pub fn capitalised(text: &str) -> String {
 
 /// A number of things with their name, which gets an s where it is not one.
 pub fn counted(number: u64, name: &str) -> String {
-    let plural = if number == 1 { "" } else { "s" };
-    format!("{} {name}{plural}", count(number))
+    counted_as(number, name, &format!("{name}s"))
+}
+
+/// The same of things whose plural is not formed by an s.
+pub fn counted_as(number: u64, one: &str, several: &str) -> String {
+    format!("{} {}", count(number), if number == 1 { one } else { several })
 }
 
 /// Writes a count with thousands set apart: `1,234,567`.

@@ -106,19 +106,17 @@ impl<'a> Grid<'a> {
     }
 
     fn table(&self, subject: Subject, columns: &[usize], rows_max: usize) -> Table {
-        let dim = |text: &str| Cell::new(text).styled(Style::new().dimmed());
-        let places = columns.iter().map(|column| dim(&self.columns[*column].1));
-        let places = std::iter::once(dim("as done now")).chain(places);
+        let places = columns.iter().map(|column| Cell::dim(&self.columns[*column].1));
+        let places = std::iter::once(Cell::dim("as done now")).chain(places);
         let is_first =
             |at: usize| at == 0 || self.columns[columns[at - 1]].0 != self.columns[columns[at]].0;
-        let values = columns
-            .iter()
-            .enumerate()
-            .map(|(at, column)| dim(if is_first(at) { &self.columns[*column].0 } else { "" }));
+        let values = columns.iter().enumerate().map(|(at, column)| {
+            Cell::dim(if is_first(at) { &self.columns[*column].0 } else { "" })
+        });
         let mut table = if self.columns.iter().all(|(value, _)| value.is_empty()) {
             Table::new(places)
         } else {
-            let mut table = Table::new(std::iter::once(dim("")).chain(values));
+            let mut table = Table::new(std::iter::once(Cell::dim("")).chain(values));
             table.add_row(places);
             table
         };
@@ -137,12 +135,7 @@ impl<'a> Grid<'a> {
 /// What an arm takes; green where it is surely less than now, with a mark where that is open.
 fn cell(subject: Subject, arm: &ArmResult) -> Cell {
     let text = words::typical(subject, arm);
-    let comparisons = subject.analysis.comparisons.iter();
-    let verdict = comparisons
-        .filter(|c| c.other == arm.id && subject.analysis.is_now(&c.base))
-        .map(|c| c.verdict)
-        .next();
-    let (mark, style) = match verdict {
+    let (mark, style) = match subject.analysis.against_now(&arm.id).map(|c| c.verdict) {
         None => ("", Style::new().bold()),
         Some(Verdict::Faster) => ("", AnsiColor::Green.on_default()),
         Some(Verdict::Slower) => ("", AnsiColor::Red.on_default()),

@@ -9,19 +9,15 @@ use units::counted;
 
 use crate::clients;
 use crate::subject::Subject;
-use crate::text::{PROSE, Width, heading, paragraph};
+use crate::text::{PROSE, Width, head_with, heading, paragraph};
 
 pub(super) fn lines(subject: Subject, width: Width) -> String {
     let head = title(subject.run);
     let extent = extent(subject);
-    let used = head.chars().count() + extent.chars().count();
-    let bold = heading(&head);
-    let head = if used + 2 <= width {
-        format!("{}{:gap$}{extent}\n", bold.trim_end(), "", gap = width - used)
-    } else {
+    let head = head_with(&head, &extent, width).unwrap_or_else(|| {
         let wrapped = paragraph("", "        ", &head, width);
         format!("{}{extent}\n", wrapped.lines().map(heading).collect::<String>())
-    };
+    });
     match data(subject) {
         told if told.is_empty() => head,
         told => head + &paragraph("", "", &told.join(" "), width.min(PROSE)),

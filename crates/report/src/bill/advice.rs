@@ -1,7 +1,7 @@
 //! What is known of the program: settings that change what its calls cost.
 
 use trace::{Advice, Bill, Change};
-use units::{count, counted, percent, time};
+use units::{counted, percent, time};
 
 use super::names::folder;
 use crate::text::{Width, heading, paragraph};
@@ -41,7 +41,7 @@ fn price(bill: &Bill, advice: &Advice) -> String {
     format!(
         "{program}, {subject}: {} on {} in {}, {}, {} of the time.",
         counted(*calls, "call"),
-        if *files == 1 { "1 file".to_owned() } else { format!("{} files", count(*files)) },
+        counted(*files, "file"),
         folder(bill, path),
         time(*summed_ns as f64),
         percent(*share)

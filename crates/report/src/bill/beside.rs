@@ -2,7 +2,7 @@
 
 use anstyle::Style;
 use trace::{Bill, Mechanism, OverheadNs, Unseen};
-use units::{count, counted, percent, time};
+use units::{counted, counted_as, percent, time};
 
 use crate::answer::labelled;
 use crate::text::Width;
@@ -143,7 +143,7 @@ fn broken(bill: &Bill) -> Option<String> {
         parts.push(format!(
             "{} could not be kept: all sums are too small by them, and the trace cannot be \
              replayed.",
-            counted_entries(bill.lost)
+            counted_as(bill.lost, "entry", "entries")
         ));
     }
     match bill.status {
@@ -156,8 +156,4 @@ fn broken(bill: &Bill) -> Option<String> {
         }
     }
     (!parts.is_empty()).then(|| parts.join(" "))
-}
-
-fn counted_entries(number: u64) -> String {
-    if number == 1 { "1 entry".to_owned() } else { format!("{} entries", count(number)) }
 }

@@ -5,7 +5,7 @@ use trace::{
     Awaited, AwaitedProcess, Bill, Cost, Kind, KindCost, Mechanism, Missing, RangeNs, Unit,
     UnitCost, Wait, WaitedFor,
 };
-use units::{count, counted, percent, rough_size, time};
+use units::{counted, counted_as, listed, percent, rough_size, time};
 
 use super::names::{doing, folder, share};
 
@@ -77,7 +77,7 @@ fn bound(bill: &Bill) -> String {
 /// Why nobody knows how much could be saved.
 fn unknown(bill: &Bill) -> String {
     let reasons = bill.bound.missing.iter().map(|what| reason(*what).to_owned());
-    let reasons = listed(&reasons.collect::<Vec<_>>());
+    let reasons = listed(&reasons.collect::<Vec<_>>(), "and");
     if reasons.is_empty() {
         return String::new();
     }
@@ -242,16 +242,7 @@ fn divided(files: &Cost) -> String {
     };
     let parts =
         [format!("{processor} is processor time")].into_iter().chain(waits(waited_for, all));
-    format!(" {time}, {}.", listed(&parts.collect::<Vec<_>>()))
-}
-
-/// `a, b and c`
-fn listed(parts: &[String]) -> String {
-    match parts.split_last() {
-        Some((last, [])) => last.clone(),
-        Some((last, others)) => format!("{} and {last}", others.join(", ")),
-        None => String::new(),
-    }
+    format!(" {time}, {}.", listed(&parts.collect::<Vec<_>>(), "and"))
 }
 
 /// `60% is waiting for a device`, the longest first.
@@ -273,9 +264,4 @@ fn waits(waited_for: WaitedFor, all: f64) -> Vec<String> {
 
 pub(super) fn middle(range: RangeNs) -> f64 {
     f64::midpoint(range.low as f64, range.high as f64)
-}
-
-/// A number of things with their name, for those whose plural is not formed by an s.
-fn counted_as(number: u64, one: &str, several: &str) -> String {
-    format!("{} {}", count(number), if number == 1 { one } else { several })
 }

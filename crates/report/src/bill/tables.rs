@@ -1,6 +1,5 @@
 //! What a bill adds up: by kind of call, by folder and by file.
 
-use anstyle::Style;
 use trace::{Bill, Cost, FileCost, FolderCost, KindCost};
 use units::{count, percent, rough_size, time};
 
@@ -57,8 +56,7 @@ impl Rows {
             *name = shortened(name, room);
         }
         let mut lines = self.lines.into_iter();
-        let dim = |head: String| Cell::new(head).styled(Style::new().dimmed());
-        let mut table = Table::new(lines.next().into_iter().flatten().map(dim));
+        let mut table = Table::new(lines.next().into_iter().flatten().map(Cell::dim));
         lines.for_each(|line| table.add_row(line.into_iter().map(Cell::new)));
         table.align_right(self.right);
         table

@@ -13,7 +13,7 @@ use model::run::Run;
 use units::{capitalised, time};
 
 use crate::rest::Rest;
-use crate::text::{PROSE, Width, heading, paragraph};
+use crate::text::{PROSE, Width, head_with, heading, paragraph};
 use crate::{answer, manners};
 
 /// Reasons of a place that are shown unless all is asked for.
@@ -66,13 +66,10 @@ fn title(run: &Run, width: Width) -> String {
     let head = format!("iotoll check{places}");
     let state = if run.run.interrupted { "interrupted after " } else { "" };
     let extent = format!("{state}{:.0} s", run.run.seconds);
-    let used = head.chars().count() + extent.chars().count();
-    if used + 2 > width {
+    head_with(&head, &extent, width).unwrap_or_else(|| {
         let wrapped = paragraph("", "              ", &format!("{head}  {extent}"), width);
-        return wrapped.lines().map(heading).collect();
-    }
-    let bold = heading(&head);
-    format!("{}{:gap$}{extent}\n", bold.trim_end(), "", gap = width - used)
+        wrapped.lines().map(heading).collect()
+    })
 }
 
 /// What explains a place's figures, and where they lie among kinds of storage.

@@ -44,7 +44,7 @@ pub fn table(run: &Run, analysis: &Analysis, rows: Rows) -> Vec<u8> {
     let parameters = Parameters::of(run, analysis);
     let of = |arm: &ArmResult| parameters.cells(run, arm);
     match rows {
-        Rows::Arms => written(&of_arm(), &parameters, of, arms(run, analysis)),
+        Rows::Arms => written(&of_arm(), &parameters, of, arms(analysis)),
         Rows::Blocks => written(&of_block(), &parameters, of, blocks(run, analysis)),
         Rows::Buckets => written(&OF_BUCKET, &parameters, of, buckets(run, analysis)),
         Rows::Comparisons => written(&of_comparison(), &parameters, of, comparisons(run, analysis)),
@@ -94,18 +94,8 @@ fn known<T: ToString>(value: Option<T>) -> String {
 }
 
 /// Each with how it compares with what is done now.
-fn arms<'a>(
-    run: &Run,
-    analysis: &'a Analysis,
-) -> impl Iterator<Item = (&'a ArmResult, Option<&'a Comparison>)> {
-    analysis.arms.iter().enumerate().map(|(index, arm)| {
-        let against_now = analysis
-            .comparisons
-            .iter()
-            .zip(&run.plan.pairs)
-            .find(|(c, pair)| pair.other == index && analysis.is_now(&c.base));
-        (arm, against_now.map(|(comparison, _)| comparison))
-    })
+fn arms(analysis: &Analysis) -> impl Iterator<Item = (&ArmResult, Option<&Comparison>)> {
+    analysis.arms.iter().map(|arm| (arm, analysis.against_now(&arm.id)))
 }
 
 fn of_arm<'a>() -> [Column<Option<&'a Comparison>>; 15] {

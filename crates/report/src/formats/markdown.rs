@@ -39,13 +39,12 @@ pub fn text(run: &Run, analysis: &Analysis) -> String {
 /// Every combination as a row of a table, with how it compares with what is done now.
 fn figures(run: &Run, analysis: &Analysis) -> String {
     let subject = Subject { run, analysis };
-    let rows = analysis.arms.iter().enumerate().map(|(index, arm)| {
-        let mut compared = analysis.comparisons.iter().zip(&run.plan.pairs);
-        let found = compared.find(|(c, pair)| pair.other == index && analysis.is_now(&c.base));
+    let rows = analysis.arms.iter().map(|arm| {
+        let found = analysis.against_now(&arm.id);
         let percentile = |of: fn(&Latency) -> f64| {
             arm.time_per_op_ns.as_ref().map_or_else(String::new, |latency| time(of(latency)))
         };
-        let (against, verdict) = found.map_or_else(Default::default, |(comparison, _)| {
+        let (against, verdict) = found.map_or_else(Default::default, |comparison| {
             let Difference { ratio, interval } = Difference::of(comparison);
             (format!("{ratio} ({interval})"), comparison.verdict.as_str().to_owned())
         });

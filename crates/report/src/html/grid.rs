@@ -1,7 +1,7 @@
 //! What each combination takes on each place, as a grid whose cells are coloured by how much they
 //! differ from now.
 
-use model::analysis::{ArmResult, Comparison};
+use model::analysis::ArmResult;
 use model::grouped::{each_once, group_of};
 
 use super::chart::{Drawing, percent};
@@ -53,7 +53,7 @@ pub(super) fn drawing(subject: Subject, study: &str) -> Option<Drawing> {
 }
 
 fn cell(subject: Subject, arm: &ArmResult, from: f64, width: f64, y: f64) -> Element {
-    let comparison = now_against(subject, arm);
+    let comparison = subject.analysis.against_now(&arm.id);
     let class = comparison.map_or("equal", |comparison| class(comparison.verdict));
     let Difference { ratio, interval } =
         comparison.map_or_else(|| Difference::new(None, None, None), Difference::of);
@@ -68,12 +68,6 @@ fn cell(subject: Subject, arm: &ArmResult, from: f64, width: f64, y: f64) -> Ele
         .child(cell)
         .child(centred(middle, first_line, "strong", &words::typical(subject, arm)))
         .child(centred(middle, second_line, "dim", &second))
-}
-
-/// The comparison of a combination with what is done now.
-fn now_against<'a>(subject: Subject<'a>, arm: &ArmResult) -> Option<&'a Comparison> {
-    let mut comparisons = subject.analysis.comparisons.iter();
-    comparisons.find(|c| c.other == arm.id && subject.analysis.is_now(&c.base))
 }
 
 fn centred(at: f64, y: f64, class: &'static str, text: &str) -> Element {
