@@ -13,6 +13,7 @@ use crate::call::{Call, PathId};
 use crate::entry::{Entry, FileFacts};
 use crate::error::Error;
 use crate::header::{Header, Summary};
+use crate::patterns::BESIDE;
 use crate::reader::TraceReader;
 use crate::writer::TraceWriter;
 
@@ -30,8 +31,6 @@ const ENDINGS: &[&str] = &[
     "sock", "sql", "sqlite", "sqlite3", "svg", "swp", "tar", "tmp", "toml", "ts", "txt", "wal",
     "xml", "yaml", "yml", "zip", "zst",
 ];
-/// What SQLite puts behind a database's name.
-const BESIDE: &[&str] = &["-journal", "-wal", "-shm"];
 /// What stands for something without a name, as `pipe:[4711]`.
 const NAMELESS: &[&[u8]] = &[b"pipe:[", b"socket:[", b"anon_inode:"];
 

@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 use self::glob::matches;
 use self::programs::{Calls, TOPICS, Topic};
 use crate::advised::Advice;
-use crate::bill::{Bill, FileUse, Tally, Uses, above, text};
+use crate::bill::{Bill, FileUse, Tally, Uses, above, is_in, text};
 use crate::patterns::WORTH_TELLING;
 
 /// The pattern of a topic about calls on any file.
@@ -91,8 +91,7 @@ fn cost(calls: Calls, file: &FileUse, processes: u64) -> (u64, u64) {
 fn folder_of<'a>(paths: &BTreeSet<&'a [u8]>) -> &'a [u8] {
     let (Some(first), Some(last)) = (paths.first(), paths.last()) else { return b"/" };
     let mut folder = above(first);
-    while folder.len() > 1 && !last.strip_prefix(folder).is_some_and(|rest| rest.starts_with(b"/"))
-    {
+    while !is_in(last, folder) {
         folder = above(folder);
     }
     folder

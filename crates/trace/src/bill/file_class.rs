@@ -1,5 +1,6 @@
 //! What a call acts on, as far as a bill cares.
 
+use super::folders::is_in;
 use crate::call::Call;
 use crate::flags::EBADF;
 use crate::follow::{Followed, OpenKind};
@@ -44,10 +45,6 @@ impl FileClass {
 
 pub(super) fn is_of_the_kernel(path: &[u8]) -> bool {
     OF_THE_KERNEL.iter().any(|folder| is_in(path, folder)) && !is_in(path, IN_MEMORY)
-}
-
-fn is_in(path: &[u8], folder: &[u8]) -> bool {
-    path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
 }
 
 /// Whether it says of itself that it acts on a file.

@@ -112,6 +112,12 @@ pub(crate) fn above(path: &[u8]) -> &[u8] {
     }
 }
 
+/// Whether a path is a folder, or somewhere in it.
+pub(crate) fn is_in(path: &[u8], folder: &[u8]) -> bool {
+    let is_inner = |rest: &[u8]| matches!(rest, [] | [b'/', ..]);
+    folder == b"/" || path.strip_prefix(folder).is_some_and(is_inner)
+}
+
 /// A path as text. What is no UTF-8 is replaced.
 pub(crate) fn text(path: impl AsRef<[u8]>) -> String {
     String::from_utf8_lossy(path.as_ref()).into_owned()

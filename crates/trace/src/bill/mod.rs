@@ -35,7 +35,7 @@ pub(crate) use self::bill_builder::{BillBuilder, Billed};
 pub use self::bound::{Bound, Missing};
 pub use self::cost::{Cost, Divided, Wait, WaitedFor};
 pub use self::elsewhere::Container;
-pub(crate) use self::folders::{above, text};
+pub(crate) use self::folders::{above, is_in, text};
 pub use self::kind::Kind;
 pub use self::needless::{Needless, NeedlessKind};
 pub use self::range::{RangeNs, Share};

@@ -15,6 +15,7 @@ mod small_writes;
 mod sqlite;
 mod synced;
 
+pub(crate) use self::sqlite::BESIDE;
 use std::cmp::Reverse;
 
 use crate::bill::{Bill, FileUse, Uses};

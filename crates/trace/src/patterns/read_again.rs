@@ -3,7 +3,7 @@
 //! What many processes read once each, none of them could have kept: libraries, locales, includes.
 
 use super::Evidence;
-use crate::bill::{FileUse, above, text};
+use crate::bill::{FileUse, above, is_in, text};
 use crate::pattern::{Pattern, PatternKind};
 
 /// What a process reads again fewer times, it reads by chance.
@@ -27,11 +27,7 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Pattern> {
 
 /// The path of both, or the folder that both are in.
 fn in_common<'a>(mut one: &'a [u8], other: &[u8]) -> &'a [u8] {
-    let is_in = |folder: &[u8]| {
-        folder == b"/"
-            || other.strip_prefix(folder).is_some_and(|rest| matches!(rest, [] | [b'/', ..]))
-    };
-    while !is_in(one) {
+    while !is_in(other, one) {
         one = above(one);
     }
     one

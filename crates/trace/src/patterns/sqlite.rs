@@ -11,7 +11,7 @@ use crate::bill::{FileUse, Uses, text};
 use crate::pattern::{Database, Journal, Pattern, PatternKind};
 
 /// The suffixes of the files beside a database.
-const BESIDE: [&str; 3] = ["-journal", "-wal", "-shm"];
+pub(crate) const BESIDE: [&str; 3] = ["-journal", "-wal", "-shm"];
 
 /// Databases by their paths.
 pub(crate) struct Databases<'a>(BTreeMap<&'a [u8], &'a FileUse>);
