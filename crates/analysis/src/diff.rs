@@ -4,7 +4,7 @@
 //! ([`stats::Variation`]), and
 //! all intervals hold together, since a change is looked for in every arm.
 
-use model::analysis::{Analysis, Verdict};
+use model::analysis::Analysis;
 use model::description::Score;
 use model::diff::{ArmChange, Diff, Fact, Missing, SCHEMA, Side};
 use model::matching::{Matching, same_places};
@@ -12,6 +12,7 @@ use model::run::Run;
 use stats::{ASSUMED_DEVIATION, Interval, Level, Variation};
 
 use crate::blocks::{self, Block, log_typicals};
+use crate::comparisons::decided;
 use crate::facts::{apart, setting};
 use crate::stretches;
 
@@ -91,15 +92,9 @@ fn change(
     (variation, runs): (Option<Variation>, usize),
     judged: Judged,
 ) -> ArmChange {
-    let Interval { estimate, low, high } =
-        stats::difference(&old, &new, variation, judged.error_rate);
-    let edge = judged.threshold.ln_1p();
-    let verdict = match (low, high) {
-        (low, _) if low > edge => Verdict::Slower,
-        (_, high) if high < -edge => Verdict::Faster,
-        (low, high) if low > -edge && high < edge => Verdict::Same,
-        _ => Verdict::Unclear,
-    };
+    let interval = stats::difference(&old, &new, variation, judged.error_rate);
+    let verdict = decided(interval.decision(judged.threshold));
+    let Interval { estimate, low, high } = interval;
     let result = &after.analysis.arms[arm];
     let study = after.run.study(&result.study);
     ArmChange {

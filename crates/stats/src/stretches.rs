@@ -79,6 +79,19 @@ pub struct Interval {
     pub high: f64,
 }
 
+impl Interval {
+    /// What is sure of a truth that lies in it.
+    pub fn decision(&self, threshold: f64) -> Decision {
+        let edge = threshold.ln_1p();
+        match *self {
+            Self { low, .. } if low > edge => Decision::Greater,
+            Self { high, .. } if high < -edge => Decision::Less,
+            Self { low, high, .. } if low > -edge && high < edge => Decision::Within,
+            Self { .. } => Decision::Open,
+        }
+    }
+}
+
 /// What is sure about the true log ratio.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decision {
@@ -204,7 +217,7 @@ impl Stretches {
 
     /// What the interval of this run alone would be sure of.
     pub fn decision_of_this_run(&self) -> Decision {
-        self.decided(&self.interval_of_this_run())
+        self.interval_of_this_run().decision(self.settings.threshold)
     }
 
     fn look(&self) -> Option<&'static Look> {
@@ -212,17 +225,7 @@ impl Stretches {
     }
 
     fn decision_at(&self, look: &Look) -> Decision {
-        self.decided(&self.interval_of(look, self.settings.error_rate))
-    }
-
-    fn decided(&self, interval: &Interval) -> Decision {
-        let edge = self.settings.threshold.ln_1p();
-        match *interval {
-            Interval { low, .. } if low > edge => Decision::Greater,
-            Interval { high, .. } if high < -edge => Decision::Less,
-            Interval { low, high, .. } if low > -edge && high < edge => Decision::Within,
-            Interval { .. } => Decision::Open,
-        }
+        self.interval_of(look, self.settings.error_rate).decision(self.settings.threshold)
     }
 
     /// It is never narrower than that of this run alone.
