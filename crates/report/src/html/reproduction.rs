@@ -9,7 +9,7 @@ use super::forest;
 use super::markup::{Element, Markup, classed, el};
 use super::scale::{Scale, ratio_ticks};
 use super::table::Table;
-use crate::reproduction::words::{self, same};
+use crate::reproduction::words;
 use crate::subject::Subject;
 
 const HEIGHT: f64 = 16.0;
@@ -211,29 +211,14 @@ fn decisions(runs: &[Numbered]) -> Table {
 }
 
 fn figures_beside(runs: &[Numbered], group: &[FigureHere]) -> Table {
-    let mut heads = vec!["figure".to_owned()];
-    let mut rows: Vec<Vec<String>> = group.iter().map(|figure| vec![figure.what.clone()]).collect();
-    for (position, (number, run)) in runs.iter().enumerate() {
-        let own: Vec<FigureHere> =
-            group.iter().filter_map(|figure| same(run, figure)).cloned().collect();
-        if own.len() != group.len() {
-            continue;
-        }
-        let columns = words::columns(run, &own).into_iter();
-        for column in columns.filter(|column| position == 0 || !column.is_published) {
-            heads.push(if column.is_published {
-                column.name.clone()
-            } else {
-                format!("run {number}: {}", column.short_name())
-            });
-            for (row, cells) in rows.iter_mut().zip(&column.cells) {
-                row.push(format!("{} {}", cells.value, cells.ratio));
-            }
-        }
-    }
-    let mut table = Table::new(1, heads);
-    for row in rows {
-        table.add_row(row);
+    let beside = runs.iter().map(|(number, run)| (format!("run {number}"), *run));
+    let columns = words::columns_beside(beside, group);
+    let names = columns.iter().map(|column| column.name.clone());
+    let mut table = Table::new(1, std::iter::once("figure".to_owned()).chain(names));
+    for (row, figure) in group.iter().enumerate() {
+        let cells = columns.iter().map(|column| &column.cells[row]);
+        let cells = cells.map(|cells| format!("{} {}", cells.value, cells.ratio));
+        table.add_row(std::iter::once(figure.what.clone()).chain(cells));
     }
     table
 }

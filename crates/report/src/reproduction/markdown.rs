@@ -5,7 +5,7 @@ use model::analysis::Analysis;
 use model::reproduction::{ConclusionHere, FigureHere, Reproduction};
 use model::run::Run;
 
-use super::words::{self, Cells, Column, same};
+use super::words::{self, Cells};
 use crate::manners;
 use crate::markdown_text::escaped;
 
@@ -37,35 +37,21 @@ pub(super) fn tables(runs: &[ArticleReport]) -> String {
 }
 
 fn table(runs: &[ArticleReport], group: &[FigureHere]) -> String {
-    let mut heads = vec![String::new()];
-    let mut rows: Vec<Vec<String>> =
-        group.iter().map(|figure| vec![escaped(&figure.what)]).collect();
-    for (number, ArticleReport { name, reproduction }) in runs.iter().enumerate() {
-        let own: Vec<FigureHere> =
-            group.iter().filter_map(|figure| same(reproduction, figure)).cloned().collect();
-        if own.len() != group.len() {
-            continue;
-        }
-        let columns = words::columns(reproduction, &own).into_iter();
-        for column in columns.filter(|column| number == 0 || !column.is_published) {
-            heads.push(head(name, &column));
-            rows.iter_mut().zip(&column.cells).for_each(|(row, cells)| row.push(cell(cells)));
-        }
-    }
+    let runs = runs.iter().map(|run| (run.name.clone(), run.reproduction));
+    let columns = words::columns_beside(runs, group);
+    let names = columns.iter().map(|column| escaped(&column.name));
+    let heads: Vec<String> = std::iter::once(String::new()).chain(names).collect();
+    let rows = group.iter().enumerate().map(|(row, figure)| {
+        let cells = columns.iter().map(|column| cell(&column.cells[row]));
+        std::iter::once(escaped(&figure.what)).chain(cells).collect::<Vec<_>>()
+    });
     let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
     let rule: Vec<String> =
         (0..heads.len()).map(|at| if at == 0 { "---" } else { "---:" }.to_owned()).collect();
-    let rows: String = rows.iter().map(|row| line(row)).collect();
+    let rows: String = rows.map(|row| line(&row)).collect();
     let notes: String =
         words::notes(group).into_iter().map(|note| format!("{}\n\n", escaped(note))).collect();
     format!("{}\n\n{}{}{rows}\n{notes}", escaped(&group[0].group), line(&heads), line(&rule))
-}
-
-fn head(name: &str, column: &Column) -> String {
-    if name.is_empty() || column.is_published {
-        return escaped(&column.name);
-    }
-    escaped(&format!("{name}: {}", column.short_name()))
 }
 
 fn cell(Cells { value, ratio }: &Cells) -> String {

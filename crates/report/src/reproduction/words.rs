@@ -85,6 +85,25 @@ pub(crate) fn columns(reproduction: &Reproduction, group: &[FigureHere]) -> Vec<
     all.into_iter().flatten().collect()
 }
 
+/// The columns of several runs, of those that have all of a group, each called after its run where that
+/// has a name; what was published is the same in all.
+pub(crate) fn columns_beside<'a>(
+    runs: impl IntoIterator<Item = (String, &'a Reproduction)>,
+    group: &[FigureHere],
+) -> Vec<Column> {
+    let of_run = |(position, (run, reproduction)): (usize, (String, &Reproduction))| {
+        let own = group.iter().map(|figure| same(reproduction, figure).cloned());
+        let columns = own.collect::<Option<Vec<_>>>().map(|own| columns(reproduction, &own));
+        let wanted = columns.into_iter().flatten();
+        let wanted = wanted.filter(move |column| position == 0 || !column.is_published);
+        wanted.map(move |column| match (column.is_published, run.as_str()) {
+            (true, _) | (_, "") => column,
+            _ => Column { name: format!("{run}: {}", column.short_name()), ..column },
+        })
+    };
+    runs.into_iter().enumerate().flat_map(of_run).collect()
+}
+
 /// What was published of a group; nothing where that is nothing.
 pub(crate) fn published(group: &[FigureHere]) -> Option<Column> {
     let of = |figure: &FigureHere| {
