@@ -54,14 +54,16 @@ impl Destination {
     pub(crate) fn write_and_tell(
         self,
         content: &[u8],
-        told: impl Fn(&str) -> String,
+        told: impl FnOnce(&str) -> String,
     ) -> anyhow::Result<()> {
         let file = match &self {
             Self::Stdout => None,
             Self::Output(path, _) => Some(path.display().to_string()),
         };
         self.write(content)?;
-        file.iter().for_each(|file| output::note(&told(file)));
+        if let Some(file) = file {
+            output::note(&told(&file));
+        }
         Ok(())
     }
 
