@@ -48,47 +48,10 @@ pub enum Error {
         /// What the system said.
         source: io::Error,
     },
-    /// A worker ended before its work was done.
-    #[error("{worker} {how}")]
-    WorkerEnded {
-        /// The worker.
-        worker: &'static str,
-        /// How it ended: "was killed", "exited early".
-        how: String,
-    },
-    /// A worker could not do its work.
+    /// A worker could not do its work, ended before it was done, said nothing for too long, could
+    /// not be read from or written to, or broke the protocol.
     #[error("{0}")]
     WorkerFailed(String),
-    /// A worker sent nothing for too long.
-    #[error("a worker sent nothing for {seconds} s and was ended")]
-    WorkerSilent {
-        /// For how long.
-        seconds: u64,
-    },
-    /// The messages of a worker could not be read.
-    #[error("cannot read from {worker}: {source}")]
-    Receive {
-        /// The worker.
-        worker: &'static str,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// A worker could not be sent anything.
-    #[error("cannot write to {worker}: {source}")]
-    Send {
-        /// The worker.
-        worker: &'static str,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// A message does not follow the protocol.
-    #[error("{worker} broke the workers' protocol: {why}")]
-    Protocol {
-        /// The worker.
-        worker: &'static str,
-        /// What is wrong with the message.
-        why: String,
-    },
     /// The run was told to end.
     #[error("stopped")]
     Stopped,
@@ -98,50 +61,27 @@ pub enum Error {
         /// What the system said.
         source: io::Error,
     },
-    /// A command did not come to its end.
-    #[error("command `{command}`: {why}{}", stderr_shown(.stderr))]
-    Program {
-        /// The command, as it was given.
-        command: String,
+    /// A command did not come to its end, or a server's ended, or never listened.
+    #[error("{what}: {why}{}", stderr_shown(.stderr))]
+    Command {
+        /// The command: "server command `httpd -p 8080`".
+        what: String,
         /// What went wrong.
         why: String,
         /// The last lines of its standard error.
         stderr: Vec<String>,
     },
-    /// A server's command was not started.
-    #[error("server command `{command}`: {why}")]
-    ServerNotStarted {
-        /// The command after `{port}` was filled in.
-        command: String,
-        /// What kept it from being started.
-        why: String,
-    },
-    /// A server ended, or never listened.
-    #[error("server command `{command}`: {why}{}", stderr_shown(.stderr))]
-    Server {
-        /// The command after `{port}` was filled in.
-        command: String,
-        /// What went wrong.
-        why: String,
-        /// The last lines of its standard error.
-        stderr: Vec<String>,
-    },
-    /// A server, or something that it started, could not be ended.
-    #[error("server command `{command}`: it could not be ended: {}", .left.join("; "))]
-    ServerLeft {
-        /// The command after `{port}` was filled in.
-        command: String,
-        /// What is left, a process each, with why and what to do.
-        left: Vec<String>,
-    },
-    /// A process that runs already cannot be watched.
-    #[error("server process {pid}: {why}")]
-    ServerPid {
-        /// The id as given.
-        pid: i32,
-        /// What is wrong.
-        why: String,
-    },
+    /// A server's command was not started, or it or what it started could not be ended; or a
+    /// process that runs already cannot be watched.
+    #[error("{0}")]
+    ServerFailed(String),
+}
+
+impl Error {
+    /// That of a worker that does not follow the protocol.
+    pub(crate) fn protocol(worker: &str, why: impl std::fmt::Display) -> Self {
+        Self::WorkerFailed(format!("{worker} broke the workers' protocol: {why}"))
+    }
 }
 
 fn stderr_shown(lines: &[String]) -> String {

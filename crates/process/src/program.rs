@@ -51,8 +51,8 @@ impl Program {
         let stdout = if output_max.is_some() { Stdio::piped() } else { Stdio::null() };
         command.stdin(Stdio::null()).stdout(stdout).stderr(Stdio::piped());
         let path = command.get_program().display().to_string();
-        let not_started = |source: io::Error| Error::Program {
-            command: shown.to_owned(),
+        let not_started = |source: io::Error| Error::Command {
+            what: format!("command `{shown}`"),
             why: format!("cannot start {path}: {source}"),
             stderr: Vec::new(),
         };
@@ -113,7 +113,8 @@ impl Program {
     }
 
     fn error(&self, why: String) -> Error {
-        Error::Program { command: self.command.clone(), why, stderr: self.last_words.lines() }
+        let what = format!("command `{}`", self.command);
+        Error::Command { what, why, stderr: self.last_words.lines() }
     }
 }
 

@@ -71,7 +71,7 @@ impl OwnProcess {
         let Some(channel) = &mut self.channel else { return Ok(()) };
         match channel.send(message, descriptors) {
             Err(error) if is_gone(&error) => Ok(()),
-            sent => sent.map_err(|source| Error::Send { worker, source }),
+            sent => sent.map_err(|e| Error::WorkerFailed(format!("cannot write to {worker}: {e}"))),
         }
     }
 
@@ -117,11 +117,10 @@ impl OwnProcess {
         let received = self.channel.as_mut().map_or(Ok(None), Channel::receive);
         match received {
             Ok(Some((message, _))) => Ok(message),
-            Ok(None) => Err(Error::WorkerEnded { worker, how: self.child.exit_description() }),
-            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
-                Err(Error::WorkerEnded { worker, how: self.child.exit_description() })
+            Err(error) if error.kind() != io::ErrorKind::UnexpectedEof => {
+                Err(Error::protocol(worker, error))
             }
-            Err(error) => Err(Error::Protocol { worker, why: error.to_string() }),
+            _ => Err(Error::WorkerFailed(format!("{worker} {}", self.child.exit_description()))),
         }
     }
 

@@ -77,7 +77,7 @@ impl Server {
         input: impl Into<Stdio>,
     ) -> Result<Self, Error> {
         let port = port.into();
-        let error = |why| Error::ServerNotStarted { command: shown.to_owned(), why };
+        let error = |why| Error::ServerFailed(format!("server command `{shown}`: {why}"));
         let address = (Ipv4Addr::LOCALHOST, port.number()).into();
         if TcpStream::connect_timeout(&address, PROBE_TIMEOUT).is_ok() {
             let why = format!("something else is already listening on port {}", port.number());
@@ -172,7 +172,8 @@ impl Server {
     }
 
     fn error(&self, why: String) -> Error {
-        Error::Server { command: self.command.clone(), why, stderr: self.stderr_tail() }
+        let what = format!("server command `{}`", self.command);
+        Error::Command { what, why, stderr: self.stderr_tail() }
     }
 
     /// Stops it with all that it started, and waits until they are gone, or until it is
@@ -180,7 +181,11 @@ impl Server {
     pub fn stop(mut self) -> Result<(), Error> {
         match self.finish() {
             left if left.is_empty() => Ok(()),
-            left => Err(Error::ServerLeft { command: self.command.clone(), left }),
+            left => Err(Error::ServerFailed(format!(
+                "server command `{}`: it could not be ended: {}",
+                self.command,
+                left.join("; ")
+            ))),
         }
     }
 

@@ -31,12 +31,13 @@ pub struct ServerSample {
 impl ServerWatch {
     /// Watches a process that runs already.
     pub fn of(pid: i32) -> Result<Self, Error> {
+        let failed = |why: &str| Error::ServerFailed(format!("server process {pid}: {why}"));
         if pid <= 0 || !process::is_alive(&Root::real(), pid) {
-            return Err(Error::ServerPid { pid, why: String::from("there is no such process") });
+            return Err(failed("there is no such process"));
         }
         if let Err(source) = process::check_io(&Root::real(), pid) {
             let why = format!("its I/O cannot be read ({source}); run as its user or as root");
-            return Err(Error::ServerPid { pid, why });
+            return Err(failed(&why));
         }
         let syncs = SyncCalls::uncounted(UncountedError::RanAlready);
         Ok(Self { root: pid, without_root: false, syncs: Arc::new(syncs) })

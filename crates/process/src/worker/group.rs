@@ -107,7 +107,7 @@ impl RunningGroup {
 }
 
 fn out_of_turn(what: &str) -> Error {
-    Error::Protocol { worker: "a worker", why: format!("it {what}") }
+    Error::protocol("a worker", format_args!("it {what}"))
 }
 
 #[cfg(test)]
@@ -226,7 +226,8 @@ mod tests {
     #[test]
     fn messages_out_of_turn_are_errors() {
         let (group_, _) = group(vec![vec![done(1)]]);
-        assert!(matches!(group_.err().unwrap(), Error::Protocol { .. }));
+        let error = group_.err().unwrap().to_string();
+        assert!(error.contains("protocol: it reported before"), "{error}");
         let (group_, seen) = group(vec![vec![FromWorker::Ready, FromWorker::Ready]]);
         let error = group_.unwrap().start().unwrap().reports().unwrap_err();
         assert!(error.to_string().contains("twice"), "{error}");

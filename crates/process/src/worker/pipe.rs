@@ -84,7 +84,9 @@ impl Transport for PipeTransport {
                 return Err(Error::Stopped);
             }
             if since.elapsed() > SILENCE_MAX {
-                return Err(Error::WorkerSilent { seconds: SILENCE_MAX.as_secs() });
+                let seconds = SILENCE_MAX.as_secs();
+                let why = format!("a worker sent nothing for {seconds} s and was ended");
+                return Err(Error::WorkerFailed(why));
             }
         }
     }

@@ -62,11 +62,11 @@ impl PipeWorker {
     /// Writes a message. A worker that has gone is noticed on receiving, which knows how it
     /// ended; one that lives and was told nothing would wait for ever.
     pub(super) fn send(&mut self, message: &ToWorker) -> Result<(), Error> {
-        let mut line = serde_json::to_vec(message).map_err(|e| self.broken(&e.to_string()))?;
+        let mut line = serde_json::to_vec(message).map_err(|e| Error::protocol(self.name, e))?;
         line.push(b'\n');
         match self.writer.write_all(&line) {
             Err(source) if source.kind() != ErrorKind::BrokenPipe => {
-                Err(Error::Send { worker: self.name, source })
+                Err(Error::WorkerFailed(format!("cannot write to {}: {source}", self.name)))
             }
             _ => Ok(()),
         }
@@ -77,7 +77,7 @@ impl PipeWorker {
         let line = self.lines.take()?;
         Some(match FromWorker::read(&line) {
             Ok(message) => Ok(self.accounted(message)),
-            Err(why) => Err(self.broken(&why)),
+            Err(why) => Err(Error::protocol(self.name, why)),
         })
     }
 
@@ -87,9 +87,11 @@ impl PipeWorker {
             Ok(0) => Err(self.ended()),
             Ok(_) => Ok(()),
             Err(error) if error.kind() == ErrorKind::InvalidData => {
-                Err(self.broken(&error.to_string()))
+                Err(Error::protocol(self.name, error))
             }
-            Err(source) => Err(Error::Receive { worker: self.name, source }),
+            Err(error) => {
+                Err(Error::WorkerFailed(format!("cannot read from {}: {error}", self.name)))
+            }
         }
     }
 
@@ -109,11 +111,7 @@ impl PipeWorker {
             Peer::Thread(_) => "ended early".to_owned(),
             Peer::Process(process) => process.exit_description(),
         };
-        Error::WorkerEnded { worker: self.name, how }
-    }
-
-    fn broken(&self, why: &str) -> Error {
-        Error::Protocol { worker: self.name, why: why.to_owned() }
+        Error::WorkerFailed(format!("{} {how}", self.name))
     }
 
     /// Ends the worker in the middle of what it does, where it is a process; with

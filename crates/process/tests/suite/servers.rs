@@ -28,7 +28,7 @@ fn why(command: &str, patience: Duration) -> String {
     let address = address(port.number());
     let mut server = Server::start(command, port).unwrap();
     let error = server.await_ready(&address, patience, &AtomicBool::new(false)).unwrap_err();
-    assert!(matches!(error, Error::Server { .. }));
+    assert!(matches!(error, Error::Command { .. }));
     error.to_string()
 }
 
