@@ -11,7 +11,7 @@
 //! handling of one of them.
 
 use crate::{
-    Error, ErrorKind, Event, Plan, Progress, Schedule,
+    Error, Event, Plan, Progress, Schedule,
     connection::{Connection, End, Failure, Next, Shared, Watched},
     deadlines::{Deadlines, Delay},
     id::Id,
@@ -433,7 +433,7 @@ impl<'a> Client<'a> {
 
     fn count(&mut self, failure: &Failure) {
         let endpoint = self.endpoint;
-        self.shared.meter.errors.add(failure.kind(), || format!("{endpoint}: {failure}"));
+        self.shared.meter.errors.add(failure.counter(), || format!("{endpoint}: {failure}"));
     }
 
     /// Ends what has waited long enough.
@@ -464,7 +464,7 @@ impl<'a> Client<'a> {
             self.retrying -= 1;
             if now - begun >= self.shared.timeout_ns {
                 self.shared.meter.requests += 1;
-                self.shared.meter.errors.add(ErrorKind::ClientTimo, || {
+                self.shared.meter.errors.add(|errors| &mut errors.client_timo, || {
                     format!(
                         "{}: the server's listen queue stayed full for longer than the timeout; \
                          lower the rate, or raise the server's backlog",

@@ -1,10 +1,11 @@
 //! One connection: connecting, sending, reading replies, and closing.
 
 use crate::{
-    ErrorKind, Expect, Reuse,
+    Expect, Reuse,
     expect::Check,
     malformed::Malformed,
     meter::{Meter, Timestamps},
+    outcome::{Counter, counter_of},
     response::{Ending, Progress, Reply},
     socket,
     until::sampled,
@@ -126,13 +127,13 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
-    pub(crate) fn kind(&self) -> ErrorKind {
+    pub(crate) fn counter(&self) -> Counter {
         match self {
-            Self::System(_, errno) => ErrorKind::of(*errno),
-            Self::Timeout(_) => ErrorKind::ClientTimo,
-            Self::Closed => ErrorKind::Closed,
-            Self::Malformed(_) => ErrorKind::Malformed,
-            Self::Short { .. } => ErrorKind::ShortBody,
+            Self::System(_, errno) => counter_of(*errno),
+            Self::Timeout(_) => |errors| &mut errors.client_timo,
+            Self::Closed => |errors| &mut errors.closed,
+            Self::Malformed(_) => |errors| &mut errors.malformed,
+            Self::Short { .. } => |errors| &mut errors.short_body,
         }
     }
 }
@@ -419,18 +420,16 @@ impl Connection {
             shared.server_software.get_or_insert(server);
         }
         let check = std::mem::replace(&mut self.check, Check::Nothing);
-        let failure = match status {
-            400..=499 => Some((ErrorKind::Http4xx, format!("status {status}"))),
-            500..=599 => Some((ErrorKind::Http5xx, format!("status {status}"))),
-            _ if !check.holds(&shared.expect, &mut shared.first_body) => Some((
-                ErrorKind::UnexpectedBody,
+        let (counter, text): (Counter, _) = match status {
+            400..=499 => (|errors| &mut errors.http_4xx, format!("status {status}")),
+            500..=599 => (|errors| &mut errors.http_5xx, format!("status {status}")),
+            _ if !check.holds(&shared.expect, &mut shared.first_body) => (
+                |errors| &mut errors.unexpected_body,
                 format!("unexpected body of {} bytes", self.reply.body_bytes),
-            )),
-            _ => None,
+            ),
+            _ => return,
         };
-        if let Some((kind, text)) = failure {
-            meter.errors.add(kind, || text);
-            self.times.refused = true;
-        }
+        meter.errors.add(counter, || text);
+        self.times.refused = true;
     }
 }

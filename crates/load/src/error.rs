@@ -1,7 +1,7 @@
 //! What can keep a load from being run at all.
 //!
 //! What goes wrong with single connections is counted, not returned: see
-//! [`crate::ErrorKind`].
+//! [`crate::Errors`].
 
 use crate::UrlShown;
 use std::{io, path::PathBuf};

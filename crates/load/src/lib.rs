@@ -77,7 +77,6 @@ pub use model::address::Address;
 pub use model::load::{
     Errors, Gap, LoadRun, Mode, Phases, SCHEMA, ServerMeter, ServerUse, Step, StepAnalysis,
 };
-pub use outcome::ErrorKind;
 pub use plan::{Plan, Request, Reuse, Steps, Version};
 pub use progress::{Event, Progress};
 pub use reach::Permission;

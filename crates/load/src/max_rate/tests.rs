@@ -1,8 +1,8 @@
 #![allow(clippy::unwrap_used)]
 use super::*;
 use crate::{
-    ErrorKind,
     meter::{Meter, Timestamps},
+    outcome::Counter,
     runner::step_of,
 };
 use model::load::Sampled;
@@ -17,10 +17,10 @@ fn step(timed_out: u64, refused: u64, took: Duration) -> Step {
     let mut meter = Meter::new(0, Sampled::Connection);
     meter.attempted = 100;
     for _ in 0..timed_out {
-        meter.errors.add(ErrorKind::ClientTimo, String::new);
+        meter.errors.add(|errors| &mut errors.client_timo, String::new);
     }
     for _ in 0..refused {
-        meter.errors.add(ErrorKind::Http5xx, String::new);
+        meter.errors.add(|errors| &mut errors.http_5xx, String::new);
         meter.connection(&Timestamps { last_byte: 1000, refused: true, ..Timestamps::default() });
     }
     for _ in timed_out + refused..100 {
@@ -52,15 +52,15 @@ fn failures_within_their_own_bound_leave_the_p99_to_the_others() {
 
 #[test]
 fn a_client_that_runs_out_of_descriptors_or_ports_may_be_why() {
-    let is_client = |kind| {
+    let is_client = |counter: Counter| {
         let mut meter = Meter::new(0, Sampled::Connection);
-        meter.errors.add(kind, String::new);
+        meter.errors.add(counter, String::new);
         client_may_be_why(&step_of(meter, RATE, Duration::from_secs(1)), &BOUNDS)
     };
-    assert!(!is_client(ErrorKind::ClientTimo));
-    for kind in [ErrorKind::FdUnavail, ErrorKind::FtabFull, ErrorKind::AddrUnavail] {
-        assert!(is_client(kind), "{kind:?}");
-    }
+    assert!(!is_client(|errors| &mut errors.client_timo));
+    assert!(is_client(|errors| &mut errors.fd_unavail));
+    assert!(is_client(|errors| &mut errors.ftab_full));
+    assert!(is_client(|errors| &mut errors.addrunavail));
 }
 
 /// Loses two of a hundred connections at any rate, and is slow beyond one.
