@@ -17,15 +17,17 @@ use crate::{
     id::Id,
     pacer::{ALARM, Pacer},
     ports::{Ports, Source},
+    schedule::Drive,
     socket,
-    step::{Drive, FinishedStep},
     until::{Looks, OpenCounts},
-    usage::Usage,
+    usage::until_now,
 };
 use host::{
     clock::{SECOND_NS, monotonic_ns as now_ns},
     sockets::Endpoint,
+    usage::of_thread,
 };
+use model::load::{ClientUse, ServerMeter, Step};
 use rustix::{
     event::epoll::{self, EventFlags},
     fd::AsFd,
@@ -124,17 +126,20 @@ impl<'a> Client<'a> {
         self.shared.request_last.len() as u64
     }
 
-    /// Runs one step to the end of its last connection.
+    /// Runs one step to the end of its last connection. Also whether it ended by itself before
+    /// everything was started.
     pub(crate) fn run(
         &mut self,
         drive: Drive,
         mut looks: Option<Looks>,
+        server: Option<&dyn ServerMeter>,
         events: &mut dyn FnMut(Event<'_>),
-    ) -> Result<FinishedStep, Error> {
-        let _scheduling = LowLatencyScheduling::of_this_thread();
+    ) -> Result<(Step, bool), Error> {
+        let used_by_server = server.map(ServerMeter::begin);
+        let scheduling = LowLatencyScheduling::of_this_thread();
         let begin_ns = self.begin(drive);
         let mut narrow = false;
-        let before = Usage::now();
+        let before = of_thread();
         let mut active = None;
         let mut report_ns = begin_ns + PROGRESS_NS;
         while !self.stop.load(Ordering::Relaxed) {
@@ -142,7 +147,7 @@ impl<'a> Client<'a> {
             let now = now_ns();
             self.give_up_due(now);
             if active.is_none() && !self.has_starts() {
-                active = Some(before.until_now(self.pacer.spin_ns));
+                active = Some(until_now(before, self.pacer.spin_ns));
             }
             if now >= report_ns {
                 report_ns = now + PROGRESS_NS;
@@ -159,26 +164,24 @@ impl<'a> Client<'a> {
                 self.stop_starting();
             }
         }
-        let whole = before.until_now(self.pacer.spin_ns);
+        let whole = until_now(before, self.pacer.spin_ns);
         let interrupted = !self.is_over();
         self.abandon();
         let idle = self.shared.new_meter(0);
-        Ok(FinishedStep {
-            meter: std::mem::replace(&mut self.shared.meter, idle),
-            end_ns: now_ns(),
-            active: active.unwrap_or(whole),
-            whole,
-            sources: self.ports.sources(),
-            interrupted,
-            narrow,
-        })
+        let meter = std::mem::replace(&mut self.shared.meter, idle);
+        let end_ns = now_ns();
+        drop(scheduling);
+        let server = used_by_server.map(|used| used(meter.step.replies));
+        let client = ClientUse { active: active.unwrap_or(whole), whole };
+        let sources = self.ports.sources();
+        Ok((Step { interrupted, sources, client, server, ..meter.into_step(end_ns) }, narrow))
     }
 
     /// Starts nothing more: the step ends with what is open.
     fn stop_starting(&mut self) {
         let (starts, meter) = (&mut self.starts, &mut self.shared.meter);
-        meter.open.end = self.open;
-        meter.open.middle = starts.open.after(meter.attempted / 2);
+        meter.step.open_connections.end = self.open;
+        meter.step.open_connections.middle = starts.open.after(meter.step.attempted / 2);
         (starts.schedule, starts.next_ns) = (None, None);
         self.shared.requests_left = self.shared.requests_left.map(|_| 0);
     }
@@ -272,8 +275,8 @@ impl<'a> Client<'a> {
                 Some(intended) if intended <= now => self.start_open(intended, now),
                 None => {
                     self.shared.requests_left = self.shared.requests_left.map(|left| left - 1);
-                    self.shared.meter.attempted += 1;
-                    self.shared.meter.last_start_ns = now;
+                    self.shared.meter.step.attempted += 1;
+                    self.shared.meter.step.last_start_ns = now;
                     self.connect(now, now);
                 }
                 Some(_) => return,
@@ -282,19 +285,19 @@ impl<'a> Client<'a> {
     }
 
     fn start_open(&mut self, intended: u64, now: u64) {
-        let meter = &mut self.shared.meter;
-        meter.attempted += 1;
-        meter.last_start_ns = now;
-        meter.phases.lag.record(now - intended);
-        self.starts.open.note(meter.attempted, self.open);
-        if meter.attempted == self.starts.half {
-            meter.open.middle = self.open;
+        self.shared.meter.phases.lag.record(now - intended);
+        let step = &mut self.shared.meter.step;
+        step.attempted += 1;
+        step.last_start_ns = now;
+        self.starts.open.note(step.attempted, self.open);
+        if step.attempted == self.starts.half {
+            step.open_connections.middle = self.open;
         }
         let base = self.starts.begin_ns;
         self.starts.next_ns =
             self.starts.schedule.as_mut().and_then(Iterator::next).map(|at| base + at);
         if self.starts.next_ns.is_none() {
-            meter.open.end = self.open;
+            step.open_connections.end = self.open;
         }
         self.connect(intended, now);
     }
@@ -315,7 +318,7 @@ impl<'a> Client<'a> {
                 return;
             }
             Err(errno) => {
-                self.shared.meter.requests += 1;
+                self.shared.meter.step.requests += 1;
                 self.count(&Failure::System("connecting", errno));
                 return;
             }
@@ -342,7 +345,7 @@ impl<'a> Client<'a> {
         place.generation = place.generation.wrapping_add(1);
         place.connection = Some(Box::new(connection));
         self.open += 1;
-        let most = &mut self.shared.meter.open.max;
+        let most = &mut self.shared.meter.step.open_connections.max;
         *most = (*most).max(self.open);
         Id { slot, generation: place.generation }
     }
@@ -421,19 +424,19 @@ impl<'a> Client<'a> {
     fn crossed(&mut self, connection: &Connection) {
         let meter = &mut self.shared.meter;
         meter.connection(&connection.times);
-        meter.requests -= 1;
+        meter.step.requests -= 1;
         match &mut self.shared.requests_left {
             Some(left) => {
                 *left += 1;
-                meter.sent_again += 1;
+                meter.step.sent_again += 1;
             }
-            None => meter.ended_early += 1,
+            None => meter.step.ended_early += 1,
         }
     }
 
     fn count(&mut self, failure: &Failure) {
         let endpoint = self.endpoint;
-        self.shared.meter.errors.add(failure.counter(), || format!("{endpoint}: {failure}"));
+        self.shared.meter.failure(failure.counter(), || format!("{endpoint}: {failure}"));
     }
 
     /// Ends what has waited long enough.
@@ -463,8 +466,8 @@ impl<'a> Client<'a> {
         while let Some((intended, begun)) = self.retries.pop_due(now) {
             self.retrying -= 1;
             if now - begun >= self.shared.timeout_ns {
-                self.shared.meter.requests += 1;
-                self.shared.meter.errors.add(|errors| &mut errors.client_timo, || {
+                self.shared.meter.step.requests += 1;
+                self.shared.meter.failure(|errors| &mut errors.client_timo, || {
                     format!(
                         "{}: the server's listen queue stayed full for longer than the timeout; \
                          lower the rate, or raise the server's backlog",
@@ -482,10 +485,10 @@ impl<'a> Client<'a> {
         for (index, slot) in self.slots.iter_mut().enumerate() {
             if slot.connection.take().is_some() {
                 self.free.push(index as u32);
-                self.shared.meter.abandoned += 1;
+                self.shared.meter.step.abandoned += 1;
             }
         }
-        self.shared.meter.abandoned += self.retrying;
+        self.shared.meter.step.abandoned += self.retrying;
         (self.open, self.lingering, self.retrying) = (0, 0, 0);
         self.retries.clear();
         self.again.clear();

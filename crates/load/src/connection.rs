@@ -285,7 +285,7 @@ impl Connection {
             Reuse::Always => false,
         };
         self.reply.wants_server = shared.server_software.is_none();
-        shared.meter.requests += 1;
+        shared.meter.step.requests += 1;
     }
 
     fn send(&mut self, shared: &mut Shared) -> Next {
@@ -307,7 +307,7 @@ impl Connection {
             }
         }
         self.times.sent = now_ns();
-        shared.meter.bytes.sent += self.written as u64;
+        shared.meter.step.bytes.sent += self.written as u64;
         self.state = State::Waiting;
         Next::Wait
     }
@@ -398,7 +398,7 @@ impl Connection {
             return self.send(shared);
         }
         if !lives && !whole {
-            shared.meter.ended_early += 1;
+            shared.meter.step.ended_early += 1;
         }
         if self.fin {
             return Next::End(End::Completed { closed_first: false });
@@ -414,8 +414,8 @@ impl Connection {
         let status = self.reply.status;
         let meter = &mut shared.meter;
         meter.reply(&self.times, status);
-        meter.bytes.received_heads += self.reply.head_bytes;
-        meter.bytes.received_bodies += self.reply.body_bytes;
+        meter.step.bytes.received_heads += self.reply.head_bytes;
+        meter.step.bytes.received_bodies += self.reply.body_bytes;
         if let Some(server) = self.reply.server.take() {
             shared.server_software.get_or_insert(server);
         }
@@ -429,7 +429,7 @@ impl Connection {
             ),
             _ => return,
         };
-        meter.errors.add(counter, || text);
+        meter.failure(counter, || text);
         self.times.refused = true;
     }
 }

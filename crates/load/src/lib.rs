@@ -63,7 +63,6 @@ mod run;
 mod runner;
 mod schedule;
 mod socket;
-mod step;
 mod subsamples;
 mod target;
 mod until;

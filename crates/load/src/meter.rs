@@ -1,8 +1,8 @@
 //! The figures of one step while it runs, in memory that does not grow.
 
-use crate::{outcome::Failures, subsamples::SubsampleSeries};
+use crate::{outcome::Counter, subsamples::SubsampleSeries};
 use host::clock::SECOND_NS;
-use model::load::{Bytes, OpenConnections, Phases, ReplyCounts, Sampled, Statuses, Times};
+use model::load::{Phases, ReplyCounts, Sampled, Step, Times};
 use stats::Histogram;
 
 /// Intervals of the reply rate that are kept.
@@ -81,21 +81,10 @@ impl PhaseHistograms {
 pub(crate) struct Meter {
     /// When the step began, on the monotonic clock.
     pub(crate) start_ns: u64,
-    pub(crate) last_start_ns: u64,
-    pub(crate) last_reply_ns: u64,
+    /// What needs no more than a number; until the end, its times are on the monotonic clock.
+    pub(crate) step: Step,
     pub(crate) phases: PhaseHistograms,
-    pub(crate) errors: Failures,
-    pub(crate) status: Statuses,
-    pub(crate) bytes: Bytes,
-    pub(crate) attempted: u64,
-    pub(crate) completed: u64,
-    pub(crate) requests: u64,
-    pub(crate) replies: u64,
-    pub(crate) ended_early: u64,
-    pub(crate) sent_again: u64,
-    pub(crate) abandoned: u64,
-    pub(crate) open: OpenConnections,
-    pub(crate) series: RateSeries,
+    series: RateSeries,
     pub(crate) subsamples: SubsampleSeries,
 }
 
@@ -116,20 +105,8 @@ impl Meter {
     pub(crate) fn new(start_ns: u64, sampled: Sampled) -> Self {
         Self {
             start_ns,
-            last_start_ns: start_ns,
-            last_reply_ns: start_ns,
+            step: Step { last_start_ns: start_ns, last_reply_ns: start_ns, ..Step::default() },
             phases: PhaseHistograms::default(),
-            errors: Failures::default(),
-            status: Statuses::default(),
-            bytes: Bytes::default(),
-            attempted: 0,
-            completed: 0,
-            requests: 0,
-            replies: 0,
-            ended_early: 0,
-            sent_again: 0,
-            abandoned: 0,
-            open: OpenConnections::default(),
             series: RateSeries::new(),
             subsamples: SubsampleSeries::new(sampled),
         }
@@ -138,26 +115,27 @@ impl Meter {
     /// Counts a reply that came whole.
     #[inline]
     pub(crate) fn reply(&mut self, times: &Timestamps, status: u16) {
-        self.replies += 1;
-        self.last_reply_ns = times.last_byte;
+        self.step.replies += 1;
+        self.step.last_reply_ns = times.last_byte;
         self.phases.response.record(times.first_byte.saturating_sub(times.sent));
         self.phases.transfer.record(times.last_byte - times.first_byte);
         let took_ns = times.last_byte.saturating_sub(times.sent);
         self.phases.reply.record(took_ns);
         self.subsamples.record(Sampled::Reply, took_ns);
         self.series.add(times.last_byte.saturating_sub(self.start_ns));
+        let counts = &mut self.step.status;
         match status / 100 {
-            2 => self.status.success += 1,
-            3 => self.status.redirect += 1,
-            4 => self.status.client_error += 1,
-            _ => self.status.server_error += 1,
+            2 => counts.success += 1,
+            3 => counts.redirect += 1,
+            4 => counts.client_error += 1,
+            _ => counts.server_error += 1,
         }
     }
 
     /// Counts a connection that carried all that it should.
     #[inline]
     pub(crate) fn connection(&mut self, times: &Timestamps) {
-        self.completed += 1;
+        self.step.completed += 1;
         let took_ns = times.last_byte.saturating_sub(times.intended);
         self.phases.connection.record(took_ns);
         self.subsamples.record(Sampled::Connection, took_ns);
@@ -165,6 +143,27 @@ impl Meter {
             self.phases.answered.record(took_ns);
         }
         self.phases.connection_from_connect.record(times.last_byte.saturating_sub(times.begun));
+    }
+
+    /// Counts what went wrong; `what` is asked for words only the first time.
+    pub(crate) fn failure(&mut self, counter: Counter, what: impl FnOnce() -> String) {
+        self.step.errors.total += 1;
+        *counter(&mut self.step.errors) += 1;
+        self.step.first_error.get_or_insert_with(what);
+    }
+
+    /// The step as it was counted, which ended then.
+    pub(crate) fn into_step(self, end_ns: u64) -> Step {
+        let since_start = |ns: u64| ns.saturating_sub(self.start_ns);
+        Step {
+            length_ns: since_start(end_ns).max(1),
+            last_start_ns: since_start(self.step.last_start_ns),
+            last_reply_ns: since_start(self.step.last_reply_ns),
+            reply_counts: self.series.into_counts(),
+            phases: self.phases.to_phases(),
+            subsamples: self.subsamples.to_subsamples(),
+            ..self.step
+        }
     }
 }
 
@@ -208,7 +207,7 @@ mod tests {
         ]
         .map(Histogram::max);
         assert_eq!(max, [175, 165, 140, 40, 100]);
-        assert_eq!((meter.status.success, meter.last_reply_ns), (1, 1175));
+        assert_eq!((meter.step.status.success, meter.step.last_reply_ns), (1, 1175));
     }
 
     #[test]

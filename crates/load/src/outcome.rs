@@ -22,20 +22,3 @@ pub(crate) fn counter_of(errno: Errno) -> Counter {
         _ => |errors| &mut errors.other,
     }
 }
-
-/// What went wrong in a step.
-#[derive(Debug, Default)]
-pub(crate) struct Failures {
-    pub(crate) counts: Errors,
-    /// What was said about the first of them.
-    pub(crate) first: Option<String>,
-}
-
-impl Failures {
-    /// Counts one; `what` is asked for words only the first time.
-    pub(crate) fn add(&mut self, counter: Counter, what: impl FnOnce() -> String) {
-        self.counts.total += 1;
-        *counter(&mut self.counts) += 1;
-        self.first.get_or_insert_with(what);
-    }
-}

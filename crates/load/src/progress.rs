@@ -50,13 +50,13 @@ pub struct Progress {
 
 impl Progress {
     pub(crate) fn new(meter: &Meter, open: u64, now: u64) -> Self {
-        let phases = &meter.phases;
-        let latency = if meter.completed > 0 { &phases.connection } else { &phases.reply };
+        let (step, phases) = (&meter.step, &meter.phases);
+        let latency = if step.completed > 0 { &phases.connection } else { &phases.reply };
         Self {
             seconds: now.saturating_sub(meter.start_ns) as f64 / 1e9,
-            attempted: meter.attempted,
-            replies: meter.replies,
-            errors: meter.errors.counts.total,
+            attempted: step.attempted,
+            replies: step.replies,
+            errors: step.errors.total,
             open,
             latency_p50_ms: latency.quantile(0.5) / 1e6,
             latency_p99_ms: latency.quantile(0.99) / 1e6,

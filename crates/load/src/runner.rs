@@ -5,17 +5,16 @@ use crate::{
     client::Client,
     ports::Ports,
     preflight, reach,
-    step::{Drive, FinishedStep},
+    schedule::Drive,
     target::reachable,
     until::{self, LONGEST_S, Looks},
-    usage,
 };
 use host::{
     ports::{PortRules, time_wait_now},
     root::Root,
     sockets::Endpoint,
 };
-use model::load::{ClientUse, OwnUse, Preflight, ServerMeter, Step};
+use model::load::{Preflight, ServerMeter, Step};
 use std::sync::atomic::AtomicBool;
 
 /// Seconds that a step lasts when its connections are not given.
@@ -101,75 +100,11 @@ impl Runner<'_> {
             Drive::Closed { requests, .. } => *requests,
         };
         let until = until::until(self.plan, goal);
-        let used = self.server.map(ServerMeter::begin);
-        let finished = self.client.run(drive, until.map(Looks::new), events)?;
-        let intended = if finished.narrow { Some(finished.meter.attempted) } else { intended };
+        let looks = until.map(Looks::new);
+        let (step, narrow) = self.client.run(drive, looks, self.server, events)?;
+        let intended = if narrow { Some(step.attempted) } else { intended };
         let intended = intended.filter(|_| rate.is_some());
-        let server = used.map(|used| used(finished.meter.replies));
-        self.interrupted |= finished.interrupted;
-        Ok(Step { rate, concurrency, intended, server, until, ..counted(finished) })
+        self.interrupted |= step.interrupted;
+        Ok(Step { rate, concurrency, intended, until, ..step })
     }
-}
-
-/// A step as it was counted.
-fn counted(finished: FinishedStep) -> Step {
-    let FinishedStep { meter, end_ns, active, whole, sources, interrupted, narrow: _ } = finished;
-    let since_start = |ns: u64| ns.saturating_sub(meter.start_ns);
-    Step {
-        attempted: meter.attempted,
-        completed: meter.completed,
-        requests: meter.requests,
-        replies: meter.replies,
-        ended_early: meter.ended_early,
-        sent_again: meter.sent_again,
-        abandoned: meter.abandoned,
-        interrupted,
-        length_ns: since_start(end_ns).max(1),
-        last_start_ns: since_start(meter.last_start_ns),
-        last_reply_ns: since_start(meter.last_reply_ns),
-        errors: meter.errors.counts,
-        first_error: meter.errors.first,
-        status: meter.status,
-        bytes: meter.bytes,
-        open_connections: meter.open,
-        sources,
-        client: ClientUse { active: own_use(&active), whole: own_use(&whole) },
-        reply_counts: meter.series.into_counts(),
-        phases: meter.phases.to_phases(),
-        subsamples: meter.subsamples.to_subsamples(),
-        ..Step::default()
-    }
-}
-
-fn own_use(used: &usage::OwnUse) -> OwnUse {
-    OwnUse {
-        wall_ns: used.wall_ns,
-        cpu_ns: used.cpu_ns,
-        system_ns: used.system_ns,
-        spin_ns: used.spin_ns,
-        delayed_ns: used.delayed_ns,
-    }
-}
-
-/// A step that was never run.
-#[cfg(test)]
-pub(crate) fn step_of(meter: crate::meter::Meter, rate: f64, length: std::time::Duration) -> Step {
-    let idle = usage::OwnUse {
-        wall_ns: length.as_nanos() as u64,
-        cpu_ns: 0,
-        system_ns: 0,
-        spin_ns: 0,
-        delayed_ns: 0,
-    };
-    let (end_ns, intended) = (meter.start_ns + idle.wall_ns, Some(meter.attempted));
-    let finished = FinishedStep {
-        meter,
-        end_ns,
-        active: idle,
-        whole: idle,
-        sources: 1,
-        interrupted: false,
-        narrow: false,
-    };
-    Step { rate: Some(rate), intended, ..counted(finished) }
 }

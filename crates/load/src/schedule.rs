@@ -8,6 +8,12 @@ use model::load::Gap;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
+/// What drives a step.
+pub(crate) enum Drive {
+    Open(Box<Schedule>),
+    Closed { concurrency: u32, requests: u64 },
+}
+
 /// The intended starts of one step, in nanoseconds after its beginning.
 #[derive(Debug, Clone)]
 pub struct Schedule {

@@ -3,9 +3,8 @@ use super::*;
 use crate::{
     meter::{Meter, Timestamps},
     outcome::Counter,
-    runner::step_of,
 };
-use model::load::Sampled;
+use model::load::{ClientUse, OwnUse, Sampled};
 use std::convert::Infallible;
 
 const RATE: f64 = 1000.0;
@@ -15,19 +14,28 @@ const BOUNDS: RateBounds = RateBounds { p99: Some(Duration::from_millis(250)), e
 /// once; the others take as long as is said.
 fn step(timed_out: u64, refused: u64, took: Duration) -> Step {
     let mut meter = Meter::new(0, Sampled::Connection);
-    meter.attempted = 100;
+    meter.step.attempted = 100;
     for _ in 0..timed_out {
-        meter.errors.add(|errors| &mut errors.client_timo, String::new);
+        meter.failure(|errors| &mut errors.client_timo, String::new);
     }
     for _ in 0..refused {
-        meter.errors.add(|errors| &mut errors.http_5xx, String::new);
+        meter.failure(|errors| &mut errors.http_5xx, String::new);
         meter.connection(&Timestamps { last_byte: 1000, refused: true, ..Timestamps::default() });
     }
     for _ in timed_out + refused..100 {
         let last_byte = took.as_nanos() as u64;
         meter.connection(&Timestamps { last_byte, ..Timestamps::default() });
     }
-    step_of(meter, RATE, Duration::from_secs(1))
+    step_of(meter)
+}
+
+/// A step that was never run, of a second.
+fn step_of(meter: Meter) -> Step {
+    let idle = OwnUse { wall_ns: 1_000_000_000, ..OwnUse::default() };
+    let client = ClientUse { active: idle, whole: idle };
+    let end_ns = meter.start_ns + idle.wall_ns;
+    let step = meter.into_step(end_ns);
+    Step { rate: Some(RATE), intended: Some(step.attempted), sources: 1, client, ..step }
 }
 
 fn not_held(step: &Step, bounds: &RateBounds) -> Option<String> {
@@ -54,8 +62,8 @@ fn failures_within_their_own_bound_leave_the_p99_to_the_others() {
 fn a_client_that_runs_out_of_descriptors_or_ports_may_be_why() {
     let is_client = |counter: Counter| {
         let mut meter = Meter::new(0, Sampled::Connection);
-        meter.errors.add(counter, String::new);
-        client_may_be_why(&step_of(meter, RATE, Duration::from_secs(1)), &BOUNDS)
+        meter.failure(counter, String::new);
+        client_may_be_why(&step_of(meter), &BOUNDS)
     };
     assert!(!is_client(|errors| &mut errors.client_timo));
     assert!(is_client(|errors| &mut errors.fd_unavail));
