@@ -26,11 +26,7 @@ pub enum Expect {
 impl Expect {
     /// Reads `text:TEXT`, `sha256:HEX` or `first`.
     pub fn parse(given: &str) -> Result<Self, Error> {
-        let bad = |why: &str| Error::Input {
-            what: "expectation",
-            given: given.to_owned(),
-            why: why.to_owned(),
-        };
+        let bad = |why: &str| Error::input("expectation", given, why);
         match given.split_once(':') {
             None if given == "first" => Ok(Self::First),
             Some(("text", "")) => Err(bad("the text is empty and would match every body")),

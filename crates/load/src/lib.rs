@@ -81,5 +81,5 @@ pub use progress::{Event, Progress};
 pub use reach::Permission;
 pub use run::{Measured, run};
 pub use schedule::Schedule;
-pub use target::{Target, UrlShown};
+pub use target::Target;
 pub use until::{HALF_WIDTH_MAX, HALF_WIDTH_MIN};

@@ -95,18 +95,12 @@ pub fn max_rate(
     stop: &AtomicBool,
 ) -> Result<MaxRate, Error> {
     if plan.reuse == Reuse::Always {
-        return Err(Error::Input {
-            what: "reuse",
-            given: String::from("Always"),
-            why: String::from("an open loop needs a fixed number of requests per connection"),
-        });
+        let why = "an open loop needs a fixed number of requests per connection";
+        return Err(Error::input("reuse", "Always", why));
     }
     if let Some(rate) = guess.filter(|rate| !rate.is_finite() || *rate <= 0.0) {
-        return Err(Error::Input {
-            what: "guess",
-            given: rate.to_string(),
-            why: String::from("a rate must be positive and finite"),
-        });
+        let why = "a rate must be positive and finite";
+        return Err(Error::input("guess", &rate.to_string(), why));
     }
     let mut plan = plan.clone();
     plan.steps = Steps::MaxRate { connections: None };

@@ -124,11 +124,7 @@ impl Default for Request {
 impl Request {
     /// Adds a header written as `Name: value`.
     pub fn add_header(&mut self, given: &str) -> Result<(), Error> {
-        let bad = |why: &str| Error::Input {
-            what: "header",
-            given: given.to_owned(),
-            why: why.to_owned(),
-        };
+        let bad = |why: &str| Error::input("header", given, why);
         let (name, value) =
             given.split_once(':').ok_or_else(|| bad("write it as 'Name: value'"))?;
         let name = name.trim().parse().map_err(|_| bad("the name contains invalid characters"))?;

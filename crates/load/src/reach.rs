@@ -8,7 +8,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 
 use host::sockets::Endpoint;
 
-use crate::{Error, Plan, Steps, UrlShown};
+use crate::{Error, Plan, Steps, target::shown};
 
 /// What the user has agreed to beyond the defaults.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -113,16 +113,22 @@ pub(crate) fn check(plan: &Plan, endpoints: &[Endpoint]) -> Result<(), Error> {
     let Some(reach) = reach else { return Ok(()) };
     if reach == Reach::Public && !plan.permission.remote {
         let addresses: Vec<String> = endpoints.iter().map(Endpoint::to_string).collect();
-        return Err(Error::Remote {
-            url: UrlShown::of(&plan.target.url),
-            addresses: addresses.join(", "),
-        });
+        return Err(Error::Usage(format!(
+            "{}: the server ({}) is neither on this machine nor in a private network; if you are \
+             allowed to put load on it, add --remote",
+            shown(&plan.target.url),
+            addresses.join(", ")
+        )));
     }
     if plan.permission.unlimited {
         return Ok(());
     }
     match beyond(&plan.steps, &reach.limits()) {
-        Some(what) => Err(Error::Limit { what, reach: reach.shown() }),
+        Some(what) => Err(Error::Usage(format!(
+            "{what} for a server {}; if you are allowed to put that much load on it, add \
+             --unlimited",
+            reach.shown()
+        ))),
         None => Ok(()),
     }
 }

@@ -4,7 +4,6 @@ use crate::Error;
 use host::sockets::Endpoint;
 use model::address::Address;
 use std::{
-    fmt,
     net::{TcpStream, ToSocketAddrs},
     path::PathBuf,
     time::Duration,
@@ -15,32 +14,30 @@ use std::{
 const PROBE: Duration = Duration::from_secs(2);
 
 /// A URL as errors show it: without the password that it may have.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct UrlShown(String);
-
-impl UrlShown {
-    /// Leaves out what stands between a user's name and the last `@`. A password may have
-    /// any character in it, so that only a number where a port stands is none.
-    pub fn of(url: &str) -> Self {
-        let user_at = url.find("://").map_or(0, |at| at + "://".len());
-        let (scheme, rest) = url.split_at(user_at);
-        let secret = rest.split_once(':').and_then(|(user, after)| {
-            let (password, host) = after.rsplit_once('@')?;
-            let port = password.split(['/', '?', '#']).next().unwrap_or_default();
-            let is_port = port.len() < password.len() && port.bytes().all(|b| b.is_ascii_digit());
-            (!is_port).then_some((user, host))
-        });
-        match secret {
-            Some((user, host)) => Self(format!("{scheme}{user}:…@{host}")),
-            None => Self(url.to_owned()),
-        }
+///
+/// Leaves out what stands between a user's name and the last `@`. A password may have
+/// any character in it, so that only a number where a port stands is none.
+pub(crate) fn shown(url: &str) -> String {
+    let user_at = url.find("://").map_or(0, |at| at + "://".len());
+    let (scheme, rest) = url.split_at(user_at);
+    let secret = rest.split_once(':').and_then(|(user, after)| {
+        let (password, host) = after.rsplit_once('@')?;
+        let port = password.split(['/', '?', '#']).next().unwrap_or_default();
+        let is_port = port.len() < password.len() && port.bytes().all(|b| b.is_ascii_digit());
+        (!is_port).then_some((user, host))
+    });
+    match secret {
+        Some((user, host)) => format!("{scheme}{user}:…@{host}"),
+        None => url.to_owned(),
     }
 }
 
-impl fmt::Display for UrlShown {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
+/// Why a URL cannot be used.
+fn unusable(url: &str, why: &str) -> Error {
+    Error::Usage(format!(
+        "{}: {why}; write it as http://HOST[:PORT]/PATH or unix:/SOCKET[:/PATH]",
+        shown(url)
+    ))
 }
 
 /// A server and what is asked of it.
@@ -64,24 +61,26 @@ impl Target {
         if let Some(rest) = plain.strip_prefix("unix:") {
             return Self::parse_unix(url, rest);
         }
-        let bad = |why: String| Error::Url { url: UrlShown::of(url), why };
+        let bad = |why: &str| unusable(url, why);
         if url.starts_with("https:") {
-            return Err(Error::Tls { url: UrlShown::of(url) });
+            return Err(Error::Usage(format!(
+                "{}: https is not supported yet; use the server's plain HTTP port, or a proxy in \
+                 front of it that terminates TLS",
+                shown(url)
+            )));
         }
         if !url.starts_with("http://") {
-            return Err(bad("it does not begin with http://".into()));
+            return Err(bad("it does not begin with http://"));
         }
-        let uri: http::Uri = url.parse().map_err(|e| bad(format!("invalid URL ({e})")))?;
-        let authority = uri.authority().ok_or_else(|| bad("it has no host".into()))?;
+        let uri: http::Uri = url.parse().map_err(|e| bad(&format!("invalid URL ({e})")))?;
+        let authority = uri.authority().ok_or_else(|| bad("it has no host"))?;
         if authority.as_str().contains('@') {
-            return Err(bad("user names in URLs are not supported; set a header instead".into()));
+            return Err(bad("user names in URLs are not supported; set a header instead"));
         }
-        if authority.as_str().len() != authority.host().len() && authority.port_u16().is_none() {
-            return Err(bad("the port is not a number from 1 to 65535".into()));
-        }
-        let port = authority.port_u16().unwrap_or(80);
+        let has_port = authority.as_str().len() != authority.host().len();
+        let port = authority.port_u16().unwrap_or(if has_port { 0 } else { 80 });
         if port == 0 {
-            return Err(bad("the port is not a number from 1 to 65535".into()));
+            return Err(bad("the port is not a number from 1 to 65535"));
         }
         let host = authority.host().trim_start_matches('[').trim_end_matches(']');
         Ok(Self {
@@ -97,7 +96,7 @@ impl Target {
             Some((socket, path)) => (socket, format!("/{path}")),
             None => (rest, String::from("/")),
         };
-        let bad = |why: &str| Error::Url { url: UrlShown::of(url), why: why.to_owned() };
+        let bad = |why: &str| unusable(url, why);
         if !socket.starts_with('/') {
             return Err(bad("the socket path must be absolute"));
         }
@@ -118,7 +117,8 @@ impl Target {
             Address::Unix(path) => return Ok(vec![Endpoint::Unix(path.clone())]),
             Address::Tcp(host, port) => (host, *port),
         };
-        let failed = |source| Error::Resolve { host: format!("{host}:{port}"), source };
+        let failed =
+            |source| Error::System { what: format!("cannot resolve {host}:{port}"), source };
         let all: Vec<Endpoint> =
             (host.as_str(), port).to_socket_addrs().map_err(failed)?.map(Endpoint::Tcp).collect();
         if all.is_empty() {
@@ -170,7 +170,7 @@ mod tests {
 
     #[test]
     fn no_error_shows_a_password() {
-        for (given, shown) in [
+        for (given, expected) in [
             ("http://me:secret@a/x", "http://me:…@a/x"),
             ("https://me:sec/r@et@a/", "https://me:…@a/"),
             ("me:1234@a", "me:…@a"),
@@ -179,17 +179,18 @@ mod tests {
             ("http://a/b@c", "http://a/b@c"),
             ("http://me@a/", "http://me@a/"),
         ] {
-            assert_eq!(UrlShown::of(given).to_string(), shown);
-            if shown.contains('…') {
+            assert_eq!(shown(given), expected);
+            if expected.contains('…') {
                 let error = Target::parse(given).unwrap_err().to_string();
-                assert!(error.starts_with(shown), "{error}");
+                assert!(error.starts_with(expected), "{error}");
             }
         }
     }
 
     #[test]
     fn what_cannot_be_loaded_is_refused_with_the_reason() {
-        assert!(matches!(Target::parse("https://a/"), Err(Error::Tls { .. })));
+        let why = |url: &str| Target::parse(url).unwrap_err().to_string();
+        assert!(why("https://a/").starts_with("https://a/: https is not supported yet"));
         for url in [
             "",
             "a",
@@ -205,7 +206,7 @@ mod tests {
             "unix:/a:/ b",
             "http://a/ b",
         ] {
-            assert!(matches!(Target::parse(url), Err(Error::Url { .. })), "{url} was taken");
+            assert!(why(url).ends_with("or unix:/SOCKET[:/PATH]"), "{url}: {}", why(url));
         }
     }
 }
