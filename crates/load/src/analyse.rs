@@ -33,7 +33,7 @@ pub fn analyse_slice(step: &Step) -> StepAnalysis {
 }
 
 fn analyse(step: &Step, drift: Option<InvalidReason>) -> StepAnalysis {
-    let mut reasons = validity::reasons(&validity::Facts::of(step, busy_percent(step)));
+    let mut reasons = validity::reasons(step, busy_percent(step));
     reasons.extend(drift);
     let intervals = intervals(&step.subsamples, step.until.is_some());
     let phases = &step.phases;
