@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::SystemTime;
 
+use anyhow::ensure;
 use clap::Args;
 use model::plan::find_study;
 use report::Listed;
@@ -11,7 +12,7 @@ use store::{Entry, Kind, State};
 use units::counted;
 
 use crate::cli::{Offered, ago, parse_age};
-use crate::exit::Exit;
+use crate::exit::{Exit, UsageError};
 use crate::results::{Destination, deliver_list, saving, summaries, trend};
 
 /// The version of the list's format.
@@ -70,6 +71,11 @@ pub(crate) struct HistoryArgs {
 pub(crate) fn run(args: &HistoryArgs) -> anyhow::Result<Exit> {
     let json = args.json.as_deref().map(Destination::open).transpose()?;
     let html = args.html.as_deref().map(Destination::open).transpose()?;
+    if let (Some(list), Some(page)) = (&json, &html) {
+        let is_one = list.file() == page.file();
+        let why = "--html draws what --trend has: with --json, add --trend, and name two files";
+        ensure!(args.trend && !is_one, UsageError(why.to_owned()));
+    }
     let Some(mut store) = saving::if_any()? else {
         let none = |_| "no runs are saved yet; `iotoll compare` saves one\n".to_owned();
         if let Some(page) = html {

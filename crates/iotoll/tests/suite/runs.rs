@@ -143,6 +143,9 @@ fn history_draws_each_combination_over_all_runs_as_a_page() {
         assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
         fs::read_to_string(&page).unwrap()
     };
+    let both = ["history", "--html", &path, "--json", &path];
+    assert_fails(&kept.run(&both), 2, &["add --trend, and name two files"]);
+    assert_fails(&kept.run(&[&both[..], &["--trend"]].concat()), 2, &["name two files"]);
     let few = draw();
     assert!(few.contains("Add some with `iotoll rerun`") && !few.contains("<svg"), "{few}");
     kept.copy_last(9);
