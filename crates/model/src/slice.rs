@@ -169,8 +169,7 @@ impl Latencies {
 
 impl From<&Histogram> for Latencies {
     fn from(histogram: &Histogram) -> Self {
-        let buckets = histogram.buckets().map(|(value, times)| (value as u64, times)).collect();
-        Self { buckets, max: histogram.max() }
+        Self { buckets: histogram.buckets(), max: histogram.max() }
     }
 }
 

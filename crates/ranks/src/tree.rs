@@ -68,7 +68,7 @@ pub(crate) fn add_up(all: &mut [Said], unit_ns: f64) {
     }
     if let Some(first) = reports.first_mut() {
         first.unit_ns = unit_ns;
-        first.latencies = sum.buckets().map(|(value, times)| (value as u64, times)).collect();
+        first.latencies = sum.buckets();
         first.latency_max = sum.max();
     }
 }

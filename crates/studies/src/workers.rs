@@ -8,7 +8,7 @@ pub(crate) fn with_latencies(report: Report, timer: &SliceTimer) -> Report {
     let latencies = timer.latencies();
     Report {
         unit_ns: timer.clock().tick_ns(),
-        latencies: latencies.buckets().map(|(value, times)| (value as u64, times)).collect(),
+        latencies: latencies.buckets(),
         latency_max: latencies.max(),
         ..report
     }

@@ -87,8 +87,8 @@ impl Serving {
             ..Spent::default()
         };
         let tick_ns = recorder.clock().tick_ns();
-        let ticks = times.buckets().map(|(ns, times)| ((ns / tick_ns) as u64, times));
-        recorder.absorb(WorkersAre::Processes, spent, ticks.collect::<Vec<_>>());
+        let ticks = |(ns, times)| ((ns as f64 / tick_ns) as u64, times);
+        recorder.absorb(WorkersAre::Processes, spent, times.buckets().into_iter().map(ticks));
         Outcome {
             score_ns: Some(times.quantile(0.5)),
             failed: Some(failed),

@@ -258,14 +258,15 @@ impl Summary {
             return None;
         }
         let mean = histogram.mean();
-        let variance = histogram.buckets().map(|(v, n)| (v - mean).powi(2) * n as f64).sum::<f64>()
-            / count as f64;
+        let buckets = histogram.buckets();
+        let squares = buckets.iter().map(|(v, n)| (*v as f64 - mean).powi(2) * *n as f64);
+        let variance = squares.sum::<f64>() / count as f64;
         let at = |q| histogram.quantile(q) / unit_ns;
         Some(Self {
             count,
             mean: mean / unit_ns,
             stddev: variance.sqrt() / unit_ns,
-            min: histogram.buckets().next().map_or(0.0, |(v, _)| v) / unit_ns,
+            min: buckets.first().map_or(0.0, |(v, _)| *v as f64) / unit_ns,
             p50: at(0.5),
             p90: at(0.9),
             p99: at(0.99),

@@ -283,9 +283,7 @@ pub struct Times {
 impl Times {
     /// What a histogram of nanoseconds holds.
     pub fn of(histogram: &Histogram) -> Self {
-        let buckets = histogram.buckets().map(|(value, count)| (value as u64, count)).collect();
-        let latencies = Latencies { buckets, max: histogram.max() };
-        Self { sum_ns: histogram.sum(), latencies }
+        Self { sum_ns: histogram.sum(), latencies: Latencies::from(histogram) }
     }
 
     /// The histogram of nanoseconds.

@@ -152,7 +152,7 @@ fn cut(values: &[f64]) -> Vec<Vec<(u64, u64)>> {
         for value in part {
             histogram.record(*value as u64);
         }
-        histogram.buckets().map(|(value, times)| (value as u64, times)).collect()
+        histogram.buckets()
     };
     values.chunks_exact(size).map(subsample).collect()
 }

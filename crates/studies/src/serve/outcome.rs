@@ -72,8 +72,8 @@ impl LoadOutcome {
             elapsed_ns: (durations.mean() * self.operations as f64) as u64,
             ..used.unwrap_or_default()
         };
-        let ticks = durations.buckets().map(|(ns, times)| ((ns / tick_ns) as u64, times));
-        timer.absorb(WorkersAre::Processes, spent, ticks.collect::<Vec<_>>());
+        let ticks = |(ns, times)| ((ns as f64 / tick_ns) as u64, times);
+        timer.absorb(WorkersAre::Processes, spent, durations.buckets().into_iter().map(ticks));
     }
 
     /// What the server used, as the slice's number of connections has it.

@@ -68,7 +68,7 @@ impl Does for Files {
             started_after_ns,
             ended_after_ns: started_after_ns + elapsed_ns,
             unit_ns: 1.0,
-            latencies: latencies.buckets().map(|(value, times)| (value as u64, times)).collect(),
+            latencies: latencies.buckets(),
             latency_max: latencies.max(),
             spent: Spent { elapsed_ns, ..Spent::default() },
             ..Report::default()
