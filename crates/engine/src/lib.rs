@@ -10,7 +10,7 @@
 //!
 //! `measure.rs` calibrates slices to about 5 ms, runs rounds for warming up, and then ten stretches
 //! (`schedule.rs`). `order.rs` draws the order of each round. Studies whose slices always have the same number
-//! of operations are not calibrated, and those that start everything again (`Workload::warms_up`) are not
+//! of operations are not calibrated, and those that start everything again (`About::warms_up`) are not
 //! warmed up: their slices may take seconds.
 //!
 //! `local.rs` and `slice_meter.rs` take a slice through its states: `Workload`, `Ready`, `Ran` and

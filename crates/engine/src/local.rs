@@ -54,6 +54,8 @@ struct LocalArm {
     /// As an index into the places.
     place: usize,
     workload: Box<dyn Workload>,
+    /// Asked for once, for it is needed for each slice and never changes.
+    runs_in: RunsIn,
     /// The arm's folder, where it is created.
     kept: Option<OwnedFd>,
     /// No slice has used it.
@@ -77,6 +79,7 @@ impl<'a> LocalRunner<'a> {
         let arms: Vec<LocalArm> = arms
             .map(|(arm, workload)| LocalArm {
                 place: arm.place,
+                runs_in: workload.about().runs_in,
                 workload,
                 kept: None,
                 kept_is_new: true,
@@ -159,7 +162,7 @@ impl<'a> LocalRunner<'a> {
         let Entry { arm: number, operations, .. } = *entry;
         let kind = self.kind_of(number);
         self.start_process(kind)?;
-        let LocalArm { place, workload, kept, kept_is_new, preparing } = &mut self.arms[number];
+        let LocalArm { place, workload, kept, kept_is_new, preparing, .. } = &mut self.arms[number];
         let (at, places) = (*place, &mut self.places);
         let place = &mut places[at];
         if kept.is_none() {
@@ -192,7 +195,7 @@ impl<'a> LocalRunner<'a> {
     /// Which process an arm's slices run in.
     fn kind_of(&self, arm: usize) -> RunsIn {
         match &self.processes {
-            Some(_) => self.arms[arm].workload.about().runs_in,
+            Some(_) => self.arms[arm].runs_in,
             None => RunsIn::ThisProcess,
         }
     }
@@ -204,9 +207,7 @@ impl<'a> LocalRunner<'a> {
         if processes.is_running(kind) {
             return Ok(());
         }
-        let known = |arm: &&mut LocalArm| {
-            is_one_process(arm.workload.about().runs_in, kind) && !arm.kept_is_new
-        };
+        let known = |arm: &&mut LocalArm| is_one_process(arm.runs_in, kind) && !arm.kept_is_new;
         for arm in self.arms.iter_mut().filter(known) {
             (arm.kept, arm.kept_is_new) = (None, true);
         }
@@ -278,7 +279,7 @@ impl SliceRunner for LocalRunner<'_> {
     fn begin_stretch(&mut self) {
         // A place that cannot be used any more is an error of the next slice there.
         let _ = self.settle();
-        let stays = |arm: &LocalArm| arm.workload.about().runs_in == RunsIn::OneFolder;
+        let stays = |arm: &LocalArm| arm.runs_in == RunsIn::OneFolder;
         for (number, arm) in self.arms.iter_mut().enumerate() {
             if stays(arm) && arm.kept.is_some() {
                 continue;

@@ -85,14 +85,14 @@ pub trait PowerTrial {
 
 /// One arm's work: its parameters, and what it keeps from slice to slice.
 pub trait Workload {
-    /// What does not depend on a slice, as far as is known so far.
+    /// What all of its slices have in common. Parts of it may change with where they run.
     fn about(&self) -> About;
 
     /// The most that one slice of so many operations comes to in its fresh folder, and
     /// that it writes anywhere, beside what makes the arm's own folder anew.
     fn footprint(&self, operations: u64) -> Footprint;
 
-    /// Makes a slice ready, outside the clock, for so many operations.
+    /// Prepares a slice of this many operations, before the clock starts.
     ///
     /// # Errors
     /// Where that cannot be done.
@@ -104,7 +104,7 @@ pub trait Workload {
     ) -> Result<Box<dyn Ready<'a> + 'a>, StudyError>;
 }
 
-/// What an arm's work is like, whatever its slices are.
+/// What an arm's work is like.
 #[derive(Clone, Debug)]
 pub struct About {
     /// What its operations are done on; nothing where that is no choice of the user's.

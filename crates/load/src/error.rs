@@ -25,7 +25,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// That of a header, an expectation … which cannot be used: what is wrong with it, and what
+    /// An input that cannot be used, such as a header: `why` says what is wrong with it, and what
     /// to write instead.
     pub(crate) fn input(what: &str, given: &str, why: &str) -> Self {
         Self::Usage(format!("{what} {given:?}: {why}"))

@@ -2,7 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 use std::io::ErrorKind;
-use std::{fs, iter};
+use std::path::PathBuf;
+use std::{fs, io, iter};
 
 use host::process::Stat;
 use host::root::Root;
@@ -51,10 +52,16 @@ impl Outside {
 
 /// A child of `kthreadd` that runs no file.
 fn is_of_the_kernel(process: u32) -> bool {
-    let parent = Stat::read(&Root::real(), process.cast_signed())
-        .and_then(|stat| stat.parent.try_into().ok());
-    let program = fs::read_link(format!("/proc/{process}/exe"));
-    parent == Some(KTHREADD) && program.is_err_and(|error| error.kind() == ErrorKind::NotFound)
+    let has_none = |error: io::Error| error.kind() == ErrorKind::NotFound;
+    parent_of(process) == Some(KTHREADD) && program_of(process).is_err_and(has_none)
+}
+
+fn parent_of(process: u32) -> Option<u32> {
+    Stat::read(&Root::real(), process.cast_signed())?.parent.try_into().ok()
+}
+
+fn program_of(process: u32) -> io::Result<PathBuf> {
+    fs::read_link(format!("/proc/{process}/exe"))
 }
 
 fn look(thread: u32, is_followed: impl Fn(u32) -> bool) -> Met {
@@ -75,14 +82,12 @@ const INTERPRETERS: [&str; 8] =
 /// A server may answer each client by a process that ends with the client: the first process of the
 /// same program stays.
 fn first_of_program(process: u32) -> u32 {
-    let program = |process: u32| fs::read_link(format!("/proc/{process}/exe")).ok();
-    let parent =
-        |process: u32| Stat::read(&Root::real(), process.cast_signed())?.parent.try_into().ok();
+    let program = |process: u32| program_of(process).ok();
     let own = program(process).filter(|own| {
         let name = own.file_name().unwrap_or_default().to_string_lossy();
         !INTERPRETERS.iter().any(|interpreter| name.starts_with(interpreter))
     });
-    let parents = iter::successors(Some(process), |process| parent(*process));
+    let parents = iter::successors(Some(process), |process| parent_of(*process));
     let is_own = |process: &u32| own.is_some() && program(*process) == own;
     parents.take_while(is_own).last().unwrap_or(process)
 }

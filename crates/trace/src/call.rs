@@ -105,7 +105,7 @@ impl Call {
     /// returns.
     pub const fn writes_through(&self) -> bool {
         match self.op {
-            Op::Open => self.flags & O_DSYNC > 0,
+            Op::Open => !self.failed() && self.flags & O_DSYNC > 0,
             Op::Write => self.flags & RWF_SYNCS > 0,
             _ => false,
         }

@@ -152,9 +152,7 @@ impl Reading {
             self.syncs.calls += 1;
             self.sync_ns += took_ns;
         }
-        let is_open = call.op == Op::Open && !call.failed();
-        let writes = call.writes_through() && (is_open || call.op == Op::Write);
-        self.syncs.unfiltered += u64::from(writes || call.op == Op::RingSync);
+        self.syncs.unfiltered += u64::from(call.writes_through() || call.op == Op::RingSync);
         let Some(path) = followed.about.as_deref().map(path_of).filter(|path| is_stored(path))
         else {
             return;

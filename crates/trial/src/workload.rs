@@ -123,14 +123,13 @@ impl Tried {
 }
 
 impl Workload for Tried {
-    /// It ran before.
     fn about(&self) -> About {
+        let operations = self.trial.serving.as_ref().map_or(1, Serving::connections);
         About {
+            // It ran before.
             warms_up: false,
             runs_in: RunsIn::ThisProcess,
-            ..About::of(Operations::exactly(
-                self.trial.serving.as_ref().map_or(1, Serving::connections),
-            ))
+            ..About::of(Operations::exactly(operations))
         }
     }
 

@@ -29,7 +29,7 @@ pub(crate) struct Subject<'a> {
     pub(crate) comparisons: &'a [Comparison],
 }
 
-/// What a change saves is nearly all that another does from this share on.
+/// A change that saves this share of what the best one saves, saves nearly as much.
 const NEARLY_ALL: f64 = 0.8;
 /// The condition of what saves a share of a worker's time at high rates alone.
 const OFTEN: &str = "you do it very often";
@@ -113,13 +113,12 @@ fn answer(
 /// Of changes that do not pay, the one that saves most; or one that saves nearly as much and gives
 /// up less, or changes less: a reader shall not think that it takes both.
 fn best_of<'a>(candidates: &'a [Candidate<'a>]) -> Option<&'a Candidate<'a>> {
-    let most = candidates.iter().map(Candidate::saved).fold(0.0, f64::max);
-    let best = candidates.iter().filter(|one| one.saved() >= most * NEARLY_ALL);
-    best.min_by(|a, b| {
-        let mildness = |one: &Candidate| (one.gives_up.rank(), one.changes);
-        mildness(a).cmp(&mildness(b)).then(a.ratio().total_cmp(&b.ratio()))
-    })
-    .or_else(|| candidates.iter().min_by(|a, b| a.ratio().total_cmp(&b.ratio())))
+    let by_ratio = |a: &&Candidate, b: &&Candidate| a.ratio().total_cmp(&b.ratio());
+    let best = candidates.iter().min_by(by_ratio)?;
+    let nearly = best.saved() * NEARLY_ALL;
+    let milder = candidates.iter().filter(|one| best.saved() > 0.0 && one.saved() >= nearly);
+    let mildness = |one: &Candidate| (one.gives_up.rank(), one.changes);
+    milder.min_by(|a, b| mildness(a).cmp(&mildness(b)).then(by_ratio(a, b))).or(Some(best))
 }
 
 /// Of each sort of condition the best, mildest first: one with a harsher condition only where

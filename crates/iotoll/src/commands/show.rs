@@ -95,13 +95,14 @@ pub(crate) struct ShowArgs {
 impl ShowArgs {
     /// The run as it is typed: nothing where none is named.
     fn typed(&self) -> String {
-        match self.run.as_deref().map(Path::to_string_lossy) {
-            None => String::new(),
-            // What was read there is gone.
-            Some(stdin) if stdin == "-" => "FILE".to_owned(),
-            Some(file) if self.run.as_deref().is_some_and(is_file) => quoted(&file),
-            // A run's name has nothing that a shell takes for something else.
-            Some(run) => run.into_owned(),
+        let Some(run) = &self.run else { return String::new() };
+        let named = run.to_string_lossy();
+        match &*named {
+            // Standard input cannot be read twice.
+            "-" => "FILE".to_owned(),
+            file if is_file(run) => quoted(file),
+            // The name of a run needs no quotes.
+            name => name.to_owned(),
         }
     }
 

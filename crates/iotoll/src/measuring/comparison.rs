@@ -265,7 +265,7 @@ fn step_back() {
     }
 }
 
-/// Where the rest of what is printed is found.
+/// Where a reader finds what the printed screen leaves out.
 fn rest(args: &RunArgs) -> Rest<'static> {
     match (args.shown.full, args.kept.no_save) {
         (true, _) => Rest::Below,

@@ -81,9 +81,8 @@ fn is_for_scratch(folder: &Path) -> bool {
 /// empties `/dev/shm` of an ordinary user's files at logout (`RemoveIPC` of `logind.conf(5)`). Each line
 /// stops if a name that it needs exists, and removes nothing that has no copy elsewhere.
 fn remedy(folder: &Path) -> (Vec<String>, Vec<String>) {
-    // Joined with nothing it would end in a slash, and names beside it would be names in it.
+    // Without the slash at its end, with which `.ram` would be a name inside the folder.
     let path = folder.components().collect::<PathBuf>().display().to_string();
-    let unit = for_systemd(&path);
     let [shown, ram, new, before] =
         ["", ".ram", ".new", ".before"].map(|end| quoted(&format!("{path}{end}")));
     if is_for_scratch(folder) {
@@ -104,7 +103,7 @@ fn remedy(folder: &Path) -> (Vec<String>, Vec<String>) {
         ),
         "# or, empty after each start:".to_owned(),
         format!("fstab: tmpfs {escaped} tmpfs size=1G,mode=0755 0 0"),
-        format!("[Service] TemporaryFileSystem={unit}"),
+        format!("[Service] TemporaryFileSystem={}", for_systemd(&path)),
     ];
     let undo = vec![
         STOPPED.to_owned(),

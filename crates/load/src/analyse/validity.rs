@@ -83,14 +83,14 @@ mod tests {
     }
 
     fn good() -> Step {
-        let phases = phases(90_000, 1_000_000);
+        let phases = phases(99_000, 1_000_000);
         Step { intended: Some(1000), attempted: 991, phases, ..Step::default() }
     }
 
     #[test]
     fn what_is_just_within_the_rules_is_valid() {
         assert_eq!(reasons(&Step { attempted: 990, ..good() }, 80.0), []);
-        let slow = Step { phases: phases(980_000, 100_000_000), ..good() };
+        let slow = Step { phases: phases(990_000, 100_000_000), ..good() };
         assert_eq!(reasons(&slow, 80.0), []);
         let closed = Step { intended: None, phases: Phases::default(), ..good() };
         assert_eq!(reasons(&closed, 80.0), []);

@@ -168,8 +168,7 @@ pub(crate) fn facts(bill: &Bill) -> String {
 
 /// What is watched may wait for whoever asks it, and that is no reason to look there.
 fn is_asked(bill: &Bill, awaited: &Awaited) -> bool {
-    let answers = awaited.process.as_ref().is_some_and(|process| process.address.is_some());
-    answers || !bill.header.attached
+    awaited.answers() || !bill.header.attached
 }
 
 /// `84% waiting for 127.0.0.1:5432 (postgres, pid 4711): iotoll watch 4711.`

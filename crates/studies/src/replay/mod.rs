@@ -61,9 +61,9 @@ struct Replaying {
 }
 
 impl Workload for Replaying {
-    /// The whole stretch is one operation: only from its beginning on is it known what files
-    /// there are.
     fn about(&self) -> About {
+        // The whole stretch is one operation: only from its beginning on is it known what files
+        // there are.
         About { material: self.config.material(), ..About::of(Operations::exactly(1)) }
     }
 

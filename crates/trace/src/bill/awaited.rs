@@ -33,6 +33,13 @@ pub struct Awaited {
     pub process: Option<AwaitedProcess>,
 }
 
+impl Awaited {
+    /// Whether it is known to answer at a socket.
+    pub fn answers(&self) -> bool {
+        self.process.as_ref().is_some_and(|process| process.address.is_some())
+    }
+}
+
 /// A process that the program waited for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -115,10 +122,8 @@ impl Wakes {
             Awaited { thread, times, waited_ns, share, process }
         };
         let mut all: Vec<Awaited> = by_thread.into_values().map(awaited).collect();
-        all.retain(|Awaited { share, times, process, .. }| {
-            let answers = process.as_ref().is_some_and(|process| process.address.is_some());
-            *share >= WORTH_A_LOOK && (answers || *times >= WAITS_MIN)
-        });
+        let is_asked = |of: &Awaited| of.answers() || of.times >= WAITS_MIN;
+        all.retain(|awaited| awaited.share >= WORTH_A_LOOK && is_asked(awaited));
         all.sort_by_key(|awaited| (Reverse(awaited.waited_ns), awaited.thread));
         all.truncate(NAMED);
         all

@@ -191,7 +191,8 @@ impl Uses {
         let Some(path) = &followed.about else { return };
         let on = if call.op == Op::Open { &followed.made[0] } else { &followed.file };
         let unnamed = on.as_deref().filter(|on| on.flags & O_TMPFILE == O_TMPFILE);
-        let path = &unnamed.map_or_else(|| Arc::clone(path), |on| name_of(path, on));
+        let named = unnamed.map(|on| name_of(path, on));
+        let path = named.as_ref().unwrap_or(path);
         // What is asked of an open file is no name.
         let looks_up = kind == Kind::Look && followed.path.is_some();
         if looks_up {

@@ -15,9 +15,9 @@ mod small_writes;
 mod sqlite;
 mod synced;
 
-pub(crate) use self::sqlite::BESIDE;
 use std::cmp::Reverse;
 
+pub(crate) use self::sqlite::BESIDE;
 use crate::bill::{Bill, FileUse, Uses};
 use crate::pattern::{CommandOf, Pattern, PatternKind};
 
