@@ -74,7 +74,7 @@ pub(crate) struct FileUse {
     pub(crate) syncs_of_one: u64,
     /// Time of the writes that are syncs as well.
     written_through_ns: u64,
-    /// Times that it was opened, had one or two writes, and was closed.
+    /// Times that it was opened for one or two writes.
     pub(crate) brief: u64,
     /// Those with a sync.
     pub(crate) brief_synced: u64,
@@ -132,6 +132,12 @@ struct OpenUse {
     is_program: bool,
     /// Where the last write stopped.
     next: Option<u64>,
+}
+
+impl OpenUse {
+    fn is_brief(&self) -> bool {
+        (1..=BRIEF_WRITES_MAX).contains(&self.writes)
+    }
 }
 
 /// Names that were looked up: all of them together, also those of files that are forgotten.
@@ -233,10 +239,11 @@ impl Uses {
                 _ => file.other(call, open),
             }
         }
+        // It may be open by other descriptors: a shell writes by its standard output alone.
         if let (Op::Close, Some(closed)) = (call.op, &followed.file)
-            && let Some(done) = self.open.remove(&closed.number)
+            && let Some(open) = self.open.get_mut(&closed.number)
         {
-            file.close(&done, followed.process);
+            file.close(open, followed.process);
         }
         if let (Kind::Read, Some(path)) = (kind, copied_to(call, followed))
             && (self.files.len() < FILES_MAX || self.files.contains_key(path))
@@ -254,7 +261,7 @@ impl Uses {
 
     fn open<'a>(all: &'a mut HashMap<u64, OpenUse>, open: &OpenFile) -> &'a mut OpenUse {
         if all.len() >= OPEN_MAX && !all.contains_key(&open.number) {
-            // Those that nobody closed are of programs that ended.
+            // Most are closed, or of programs that ended.
             all.clear();
         }
         all.entry(open.number).or_default()
@@ -318,6 +325,14 @@ impl FileUse {
         open.next = at.and_then(|at| at.checked_add(bytes));
         open.writes += 1;
         open.unsynced += 1;
+        let was_synced = u64::from(open.syncs > 0);
+        if open.writes == 1 {
+            self.brief += 1;
+            self.brief_synced += was_synced;
+        } else if open.writes == BRIEF_WRITES_MAX + 1 {
+            self.brief = self.brief.saturating_sub(1);
+            self.brief_synced = self.brief_synced.saturating_sub(was_synced);
+        }
         if is_sync {
             self.sync(Some(open));
         }
@@ -327,6 +342,7 @@ impl FileUse {
         self.syncs += 1;
         let Some(open) = open else { return };
         open.syncs += 1;
+        self.brief_synced += u64::from(open.syncs == 1 && open.is_brief());
         self.syncs_of_one += u64::from(open.unsynced == 1);
         open.unsynced = 0;
     }
@@ -376,11 +392,7 @@ impl FileUse {
         }
     }
 
-    fn close(&mut self, closed: &OpenUse, process: u32) {
-        if (1..=BRIEF_WRITES_MAX).contains(&closed.writes) {
-            self.brief += 1;
-            self.brief_synced += u64::from(closed.syncs > 0);
-        }
+    fn close(&mut self, closed: &mut OpenUse, process: u32) {
         if closed.writes > 0 || closed.read_bytes == 0 || closed.is_program {
             return;
         }
@@ -392,6 +404,7 @@ impl FileUse {
         if self.read_by.len() < THREADS_MAX {
             self.read_by.insert(process);
         }
+        (closed.read_bytes, closed.ns) = (0, 0);
     }
 
     fn add_writer(&mut self, thread: u32) {

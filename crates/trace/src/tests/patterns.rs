@@ -80,6 +80,35 @@ fn a_file_that_is_reopened_for_each_record() {
     assert_eq!(found(reopened(300, false, 3)), []);
 }
 
+#[test]
+fn a_file_that_a_shell_reopens_for_each_record() {
+    // `echo … >> app.log`: the file is opened, and written as standard output.
+    let mut planted = planted();
+    for _ in 0..300 {
+        planted.open("app.log", LOG, 3);
+        planted.call(1, Op::Duplicate, US, |call| (call.fd, call.other, call.result) = (3, 1, 1));
+        planted.on(Op::Close, 3, US);
+        planted.moved(Op::Write, 1, 137, US);
+        planted.call(1, Op::Close, US, |call| call.fd = 1);
+        planted.think(100 * US);
+    }
+    let patterns = found(planted);
+    let [Pattern { what: PatternKind::Reopened { times: 300, .. }, .. }] = &patterns[..] else {
+        panic!("{patterns:?}")
+    };
+    // `done >> app.log`: it is opened once, and written and closed by a process for each record.
+    let mut planted = self::planted();
+    planted.open("app.log", LOG, 3);
+    for process in 10..310 {
+        planted.begin(1, process, false);
+        planted.call(process, Op::Write, 20 * US, |call| {
+            (call.fd, call.length, call.result) = (3, 137, 137);
+        });
+        planted.call(process, Op::Close, US, |call| call.fd = 3);
+    }
+    assert_eq!(found(planted), []);
+}
+
 fn synced(syncs: u64, writes_between: u64) -> Planted {
     let mut planted = planted();
     planted.open("journal", O_RDWR | O_CREAT, 3);
