@@ -67,6 +67,19 @@ pub enum PatternKind {
         /// How many a second.
         per_second: f64,
     },
+    /// Files are written anew under another name, and renamed over the old ones without a sync.
+    Replaced {
+        /// The file, or the folder with all of them.
+        path: String,
+        /// How many files.
+        files: u64,
+        /// How often a file was replaced, all of them together.
+        times: u64,
+        /// A new file's size, on average.
+        file_bytes: u64,
+        /// How many replacements a second.
+        per_second: f64,
+    },
     /// Files are opened and read although they were before and have not changed.
     ReadAgain {
         /// The file, or the folder with all of them.

@@ -9,6 +9,10 @@ const WRITERS_MAX: u64 = 64;
 /// The smallest and the largest file that the study `files` has.
 const FILE_BYTES_MIN: u64 = 1 << 10;
 const FILE_BYTES_MAX: u64 = 100 << 20;
+/// What a cache of the study `cache` may have.
+const TEMPLATES_MAX: u64 = 5000;
+const TEMPLATE_BYTES_MIN: u64 = 64;
+const TEMPLATE_BYTES_MAX: u64 = 1 << 20;
 /// What a page of the study `page` may have.
 const FILES_MAX: u64 = 256;
 const TOTAL_BYTES_MAX: u64 = 64 << 20;
@@ -39,6 +43,15 @@ pub fn command_of(pattern: &PatternKind, working_folder: Option<&str>) -> String
             let bytes = (*record_bytes).clamp(FILE_BYTES_MIN, FILE_BYTES_MAX);
             files.set("operation", "write").set("size", bytes)
         }
+        // A rebuild replaces each of its files once.
+        PatternKind::Replaced { path, files, file_bytes, per_second, .. } => {
+            let rate = per_second / *files as f64;
+            let cache = Command::new("cache", "rename,direct", rate).set("operation", "rebuild");
+            let cache = cache.set("templates", (*files).clamp(1, TEMPLATES_MAX));
+            let bytes = (*file_bytes).clamp(TEMPLATE_BYTES_MIN, TEMPLATE_BYTES_MAX);
+            let cache = cache.set("template", bytes).set("classes", 1);
+            if *files == 1 { cache.above(path) } else { Command { folder: Some(path), ..cache } }
+        }
         PatternKind::SyncedEach { path, record_bytes, per_second, reopened, .. } => {
             let strategy = if *reopened { "reopen" } else { "held" };
             let log = Command::new("log", strategy, *per_second).above(path);
@@ -64,23 +77,17 @@ pub fn command_of(pattern: &PatternKind, working_folder: Option<&str>) -> String
             let log = log.set("writers", (*threads).clamp(2, WRITERS_MAX));
             record_bytes.iter().fold(log, |log, bytes| log.record(*bytes))
         }
-        PatternKind::Sqlite(Database {
-            path,
-            journal,
-            transactions,
-            opens,
-            syncs_per_transaction,
-            per_second,
-            ..
-        }) => {
-            let strategies = strategies(*journal, *syncs_per_transaction);
-            let rate = per_second / TRANSACTIONS_PER_REQUEST;
-            let sqlite = Command::new("sqlite", strategies, rate).above(path);
-            let is_kept = *transactions > opens.saturating_mul(TRANSACTIONS_PER_CONNECTION);
-            if is_kept { sqlite } else { sqlite.set("connect", "request") }
-        }
+        PatternKind::Sqlite(database) => of_database(database),
     };
     command.text(working_folder)
+}
+
+fn of_database(database: &Database) -> Command<'_> {
+    let strategies = strategies(database.journal, database.syncs_per_transaction);
+    let rate = database.per_second / TRANSACTIONS_PER_REQUEST;
+    let sqlite = Command::new("sqlite", strategies, rate).above(&database.path);
+    let few = database.opens.saturating_mul(TRANSACTIONS_PER_CONNECTION);
+    if database.transactions > few { sqlite } else { sqlite.set("connect", "request") }
 }
 
 /// The strategy that is nearest to what the program does, and those to hold against it.
@@ -227,6 +234,17 @@ mod tests {
             );
             let replaced = synced(path, true);
             assert!(replaced.contains("--strategy rename-fsync") && !replaced.contains("sync="));
+        }
+        for (files, path, rate) in [(1, path.as_str(), "9600"), (8, "/srv/logs", "1200")] {
+            let (path, times, file_bytes) = (path.to_owned(), 300, 2000);
+            let what = PatternKind::Replaced { path, files, times, file_bytes, per_second };
+            let cache = "iotoll compare disk=logs ram=/dev/shm --study cache";
+            let set = "--set cache.template=2000 --set cache.classes=1";
+            let expected = format!(
+                "{cache} --strategy rename,direct --set cache.operation=rebuild \
+                 --set cache.templates={files} {set} --per-second {rate}"
+            );
+            assert_eq!(named(&what), expected);
         }
         for (record_bytes, record) in [
             (None, "--per-second 9600"),

@@ -80,14 +80,19 @@ fn sentence(bill: &Bill, pattern: &Pattern) -> String {
             counted(*writes, "write"),
             rate(*per_second)
         ),
+        PatternKind::Replaced { path, files, times, file_bytes, per_second } => format!(
+            "{} {} written anew, {} at a time, and replaced by a rename: {}, {}. The renames take \
+             {share} of the time.",
+            all_of(bill, path, *files),
+            if *files == 1 { "is" } else { "are" },
+            rough_size(*file_bytes),
+            counted(*times, "time"),
+            rate(*per_second)
+        ),
         PatternKind::ReadAgain { path, files, times, total_bytes, per_second: _ } => {
             let one = *files == 1;
             let [are, have] = if one { ["is", "it has"] } else { ["are", "they have"] };
-            let what = if one {
-                named(bill, path)
-            } else {
-                format!("{} files in {}", count(*files), folder(bill, path))
-            };
+            let what = all_of(bill, path, *files);
             format!(
                 "{what} {are} opened and read again although {have} not changed: {}, {} for all of \
                  it, which takes {share} of the time.",
@@ -117,6 +122,14 @@ fn sentence(bill: &Bill, pattern: &Pattern) -> String {
             time(*longest_ns as f64)
         ),
         PatternKind::Sqlite(database) => of_database(bill, database, &share),
+    }
+}
+
+/// The file, or how many there are in the folder.
+fn all_of(bill: &Bill, path: &str, files: u64) -> String {
+    match files {
+        1 => named(bill, path),
+        _ => format!("{} files in {}", count(files), folder(bill, path)),
     }
 }
 

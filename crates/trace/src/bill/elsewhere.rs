@@ -35,6 +35,7 @@ fn path_of(pattern: &mut PatternKind) -> &mut String {
         PatternKind::Reopened { path, .. }
         | PatternKind::SyncedEach { path, .. }
         | PatternKind::SmallWrites { path, .. }
+        | PatternKind::Replaced { path, .. }
         | PatternKind::ReadAgain { path, .. }
         | PatternKind::Looks { path, .. }
         | PatternKind::Locks { path, .. }

@@ -90,6 +90,9 @@ pub(crate) struct FileUse {
     pub(crate) removed: u64,
     /// Times that it was given another name.
     pub(crate) renamed: u64,
+    /// Times that another file, just written and not synced, took its place.
+    pub(crate) replaced: Tally,
+    pub(crate) replaced_bytes: u64,
     /// Times that it was cut to nothing.
     pub(crate) emptied: u64,
     /// Writes over its beginning of as much as ends a journal of SQLite.
@@ -108,6 +111,10 @@ impl FileUse {
 
     pub(crate) fn kind_ns(&self, kind: Kind) -> u64 {
         self.time_ns[kind as usize]
+    }
+
+    fn is_unsynced(&self) -> bool {
+        self.writes > 0 && self.syncs == 0
     }
 
     /// Time of what forces data to the device.
@@ -252,10 +259,27 @@ impl Uses {
             to.written_bytes = to.written_bytes.saturating_add(call.result.max(0).unsigned_abs());
             to.read_by.clear();
         }
-        if let (Op::Rename | Op::Link, Some(to)) = (call.op, &followed.to)
-            && let Some(to) = self.files.get_mut(to)
-        {
-            to.read_by.clear();
+        if let (Op::Rename | Op::Link, Some(to)) = (call.op, &followed.to) {
+            let file = &self.files[path];
+            let wrote = (call.op == Op::Rename && !call.failed() && file.is_unsynced())
+                .then(|| file.written_bytes / file.renamed.max(1));
+            self.take_the_place(to, wrote, ns);
+        }
+    }
+
+    /// Takes a name that a file got in so much time, which had so much written to it and not synced.
+    fn take_the_place(&mut self, to: &Arc<[u8]>, wrote: Option<u64>, ns: u64) {
+        let is_known = self.files.contains_key(to);
+        if !is_known && (wrote.is_none() || self.files.len() >= FILES_MAX) {
+            return;
+        }
+        let to = self.files.entry(Arc::clone(to)).or_default();
+        to.read_by.clear();
+        // What was looked for in vain alone is not replaced; what has no calls got its name so.
+        let was_there = is_known && (to.calls == 0 || to.calls > to.missing.calls);
+        if let Some(bytes) = wrote.filter(|_| was_there) {
+            to.replaced.add(ns);
+            to.replaced_bytes = to.replaced_bytes.saturating_add(bytes);
         }
     }
 

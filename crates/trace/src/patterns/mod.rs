@@ -11,6 +11,7 @@ mod locks;
 mod looks;
 mod read_again;
 mod reopened;
+mod replaced;
 mod small_writes;
 mod sqlite;
 mod synced;
@@ -46,6 +47,7 @@ pub(crate) fn find(bill: &Bill, uses: &Uses, command_of: CommandOf) -> Vec<Patte
         reopened::find,
         synced::find,
         small_writes::find,
+        replaced::find,
         read_again::find,
         looks::find,
         locks::find,

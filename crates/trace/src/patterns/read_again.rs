@@ -26,7 +26,7 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Pattern> {
 }
 
 /// The path of both, or the folder that both are in.
-fn in_common<'a>(mut one: &'a [u8], other: &[u8]) -> &'a [u8] {
+pub(super) fn in_common<'a>(mut one: &'a [u8], other: &[u8]) -> &'a [u8] {
     while !is_in(other, one) {
         one = above(one);
     }

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod advice;
+mod anew;
 mod anonymous;
 mod awaited;
 mod bills;

@@ -1,5 +1,6 @@
 //! Each pattern planted, and what is like it and is none.
 
+use super::anew::replaced;
 use super::bill;
 use crate::flags::{
     ENOENT, F_SETLKW, F_UNLCK, O_APPEND, O_CREAT, O_DSYNC, O_RDWR, O_TMPFILE, O_WRONLY, RWF_SYNCS,
@@ -8,15 +9,15 @@ use crate::planted::{Planted, header};
 use crate::{Database, Header, Journal, Op, Pattern, PatternKind};
 
 const HOME: &str = "/home/eva/orders";
-const US: u64 = 1000;
+pub(super) const US: u64 = 1000;
 const MS: u64 = 1_000_000;
-const LOG: u64 = O_WRONLY | O_APPEND | O_CREAT;
+pub(super) const LOG: u64 = O_WRONLY | O_APPEND | O_CREAT;
 
-fn planted() -> Planted {
+pub(super) fn planted() -> Planted {
     Planted::new(HOME)
 }
 
-fn found(planted: Planted) -> Vec<Pattern> {
+pub(super) fn found(planted: Planted) -> Vec<Pattern> {
     bill(&planted.finish()).patterns
 }
 
@@ -26,6 +27,7 @@ pub(super) fn all() -> Vec<Vec<u8>> {
         reopened(300, false, 1),
         reopened(300, true, 1),
         synced(100, 1),
+        replaced(300, 5, false),
         small(2000, 70),
         read_again(30, false),
         looks(2000),
@@ -39,7 +41,7 @@ pub(super) fn all() -> Vec<Vec<u8>> {
     all.into_iter().map(Planted::finish).collect()
 }
 
-fn reopened(times: u64, sync: bool, records: u64) -> Planted {
+pub(super) fn reopened(times: u64, sync: bool, records: u64) -> Planted {
     let mut planted = planted();
     for _ in 0..times {
         planted.open("logs/app.log", LOG, 3);
@@ -53,60 +55,6 @@ fn reopened(times: u64, sync: bool, records: u64) -> Planted {
         planted.think(100 * US);
     }
     planted
-}
-
-#[test]
-fn a_file_that_is_reopened_for_each_record() {
-    let patterns = found(reopened(300, false, 1));
-    let [
-        Pattern {
-            what: PatternKind::Reopened { path, times, record_bytes, synced, .. },
-            share,
-            ..
-        },
-    ] = &patterns[..]
-    else {
-        panic!("{patterns:?}")
-    };
-    assert_eq!((path.as_str(), *times, *record_bytes), ("/home/eva/orders/logs/app.log", 300, 137));
-    assert!(!synced && (0.02..0.04).contains(share), "{share}");
-    // With a sync of each, both are told.
-    let patterns = found(reopened(300, true, 1));
-    let [forced, opened] = &patterns[..] else { panic!("{patterns:?}") };
-    assert!(matches!(forced.what, PatternKind::SyncedEach { syncs: 300, reopened: true, .. }));
-    assert!(matches!(opened.what, PatternKind::Reopened { synced: true, .. }));
-    // Once at a start, or for many records each, is none.
-    assert_eq!(found(reopened(10, false, 1)), []);
-    assert_eq!(found(reopened(300, false, 3)), []);
-}
-
-#[test]
-fn a_file_that_a_shell_reopens_for_each_record() {
-    // `echo … >> app.log`: the file is opened, and written as standard output.
-    let mut planted = planted();
-    for _ in 0..300 {
-        planted.open("app.log", LOG, 3);
-        planted.call(1, Op::Duplicate, US, |call| (call.fd, call.other, call.result) = (3, 1, 1));
-        planted.on(Op::Close, 3, US);
-        planted.moved(Op::Write, 1, 137, US);
-        planted.call(1, Op::Close, US, |call| call.fd = 1);
-        planted.think(100 * US);
-    }
-    let patterns = found(planted);
-    let [Pattern { what: PatternKind::Reopened { times: 300, .. }, .. }] = &patterns[..] else {
-        panic!("{patterns:?}")
-    };
-    // `done >> app.log`: it is opened once, and written and closed by a process for each record.
-    let mut planted = self::planted();
-    planted.open("app.log", LOG, 3);
-    for process in 10..310 {
-        planted.begin(1, process, false);
-        planted.call(process, Op::Write, 20 * US, |call| {
-            (call.fd, call.length, call.result) = (3, 137, 137);
-        });
-        planted.call(process, Op::Close, US, |call| call.fd = 3);
-    }
-    assert_eq!(found(planted), []);
 }
 
 fn synced(syncs: u64, writes_between: u64) -> Planted {
