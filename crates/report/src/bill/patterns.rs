@@ -81,21 +81,19 @@ fn sentence(bill: &Bill, pattern: &Pattern) -> String {
             rate(*per_second)
         ),
         PatternKind::Replaced { path, files, times, file_bytes, per_second } => format!(
-            "{} {} written anew, {} at a time, and replaced by a rename: {}, {}. The renames take \
-             {share} of the time.",
-            all_of(bill, path, *files),
-            if *files == 1 { "is" } else { "are" },
+            "A rename puts a new file of {} in the place of {}: {}, {}. The renames take {share} of \
+             the time.",
             rough_size(*file_bytes),
+            all_of(bill, path, *files),
             counted(*times, "time"),
             rate(*per_second)
         ),
         PatternKind::ReadAgain { path, files, times, total_bytes, per_second: _ } => {
-            let one = *files == 1;
-            let [are, have] = if one { ["is", "it has"] } else { ["are", "they have"] };
-            let what = all_of(bill, path, *files);
+            let [are, have] = if *files == 1 { ["is", "it has"] } else { ["are", "they have"] };
             format!(
-                "{what} {are} opened and read again although {have} not changed: {}, {} for all of \
+                "{} {are} opened and read again although {have} not changed: {}, {} for all of \
                  it, which takes {share} of the time.",
+                all_of(bill, path, *files),
                 counted(*times, "time"),
                 rough_size(*total_bytes)
             )
@@ -111,11 +109,7 @@ fn sentence(bill: &Bill, pattern: &Pattern) -> String {
         ),
         PatternKind::Locks { path, locks, threads, longest_ns, per_second, .. } => format!(
             "{} for the lock on {}: {}, {}, the longest wait {}. That takes {share} of the time.",
-            if *threads == 1 {
-                "1 thread waits".to_owned()
-            } else {
-                format!("{threads} threads wait")
-            },
+            waiting(*threads),
             named(bill, path),
             counted(*locks, "lock"),
             rate(*per_second),
@@ -123,6 +117,10 @@ fn sentence(bill: &Bill, pattern: &Pattern) -> String {
         ),
         PatternKind::Sqlite(database) => of_database(bill, database, &share),
     }
+}
+
+fn waiting(threads: u64) -> String {
+    if threads == 1 { "1 thread waits".to_owned() } else { format!("{threads} threads wait") }
 }
 
 /// The file, or how many there are in the folder.
