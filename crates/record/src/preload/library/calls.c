@@ -7,16 +7,6 @@
 #include "shared.h"
 
 #define CANCEL_AT_ONCE 1
-#define AT_NO_FOLLOW 0x100
-#define AT_EMPTY_PATH 0x1000
-#define O_CREAT 0100
-#define O_TMPFILE 020200000
-#define F_GETOWN 9
-#define F_GETOWN_EX 16
-#define OWNER_GROUP 2
-#define F_SETLKW 7
-#define F_OFD_SETLKW 38
-#define EBADF_ 9
 
 extern int *__errno_location(void) __attribute__((weak));
 extern int pthread_setcanceltype(int type, int *old) __attribute__((weak));
@@ -107,7 +97,7 @@ EXPORT int open(const char *path, int flags, ...)
     va_start(list, flags);
     int mode = mode_after(flags, list);
     va_end(list);
-    return call(WAITS, SYS_openat, AT_CWD, (long)path, flags, mode);
+    return call(WAITS, SYS_openat, AT_FDCWD, (long)path, flags, mode);
 }
 ALSO(open64, open);
 ALSO(__open, open);
@@ -126,10 +116,10 @@ CALL(int, fstatat, (int folder, const char *path, void *into, int flags),
      PLAIN, SYS_newfstatat, folder, (long)path, (long)into, flags)
 ALSO(fstatat64, fstatat);
 CALL(int, stat, (const char *path, void *into),
-     PLAIN, SYS_newfstatat, AT_CWD, (long)path, (long)into, 0)
+     PLAIN, SYS_newfstatat, AT_FDCWD, (long)path, (long)into, 0)
 ALSO(stat64, stat);
 CALL(int, lstat, (const char *path, void *into),
-     PLAIN, SYS_newfstatat, AT_CWD, (long)path, (long)into, AT_NO_FOLLOW)
+     PLAIN, SYS_newfstatat, AT_FDCWD, (long)path, (long)into, AT_SYMLINK_NOFOLLOW)
 ALSO(lstat64, lstat);
 
 /* glibc 2.33 to 2.38 have another system call for it than those before and after. */
@@ -148,7 +138,7 @@ EXPORT int fstat(int fd, void *into)
     if (asks_by_fstat())
         return call(PLAIN, SYS_fstat, fd, (long)into, 0, 0);
     if (fd < 0)
-        return returned(-EBADF_);
+        return returned(-EBADF);
     return call(PLAIN, SYS_newfstatat, fd, (long)"", (long)into, AT_EMPTY_PATH);
 }
 ALSO(fstat64, fstat);
@@ -195,7 +185,7 @@ EXPORT int fcntl(int fd, int command, ...)
         /* As libc has it: a group's number is negative, and no error. */
         int owner[2];
         long result = raw(SYS_fcntl, fd, F_GETOWN_EX, (long)owner, 0, 0, 0);
-        return result < 0 ? returned(result) : owner[0] == OWNER_GROUP ? -owner[1] : owner[1];
+        return result < 0 ? returned(result) : owner[0] == F_OWNER_PGRP ? -owner[1] : owner[1];
     }
     if (command == F_SETLKW || command == F_OFD_SETLKW)
         return call(WAITS, SYS_fcntl, fd, command, argument, 0);

@@ -7,10 +7,7 @@
 
 #include "shared.h"
 
-#define STACK_DISABLED 2
 #define RED_ZONE 128
-#define MMAP_PRIVATE_ANONYMOUS 0x22
-#define READ_WRITE 3
 #define CLONE3_BYTES_MAX 256
 
 /* What a child is told. */
@@ -105,7 +102,8 @@ static void vfork_here(struct context *context, long number, const long *argumen
     uint8_t *memory = self.area ? (uint8_t *)self.area - AREA_STACK : NULL;
     size_t bytes = float_bytes(context->floats);
     if (!memory) {
-        long got = raw(SYS_mmap, 0, AREA_BYTES, READ_WRITE, MMAP_PRIVATE_ANONYMOUS, -1, 0);
+        long got = raw(SYS_mmap, 0, AREA_BYTES, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         memory = failed(got) ? NULL : (uint8_t *)got;
     }
     if (!memory || bytes > (AREA_BYTES - AREA_FLOATS) / 2) {
@@ -157,7 +155,7 @@ static long clone_there(struct context *context, long number, const long *argume
     }
     if ((birth->flags & CLONE_VM) && !(birth->flags & CLONE_VFORK)) {
         /* As the kernel has it for a new thread. */
-        start->context.alternate = (struct stack){NULL, STACK_DISABLED, 0, 0};
+        start->context.alternate = (struct stack){NULL, SS_DISABLE, 0, 0};
     }
     copy(changed, arguments, sizeof changed);
     if (number == SYS_clone3) {

@@ -6,20 +6,15 @@
  *
  * The handler calls nothing of libc, and allocates nothing. */
 
+#include <asm/prctl.h>
+#include <linux/audit.h>
+#include <linux/ptrace.h>
+#include <linux/resource.h>
+#include <linux/seccomp.h>
+
 #include "shared.h"
 
-#define PR_SET_SECCOMP 22
-#define PR_SET_TSC 26
-#define STRICT 1
-#define SET_MODE_STRICT 0
-#define SYS_USER_DISPATCH 2
-#define X86_64 0xc000003e
 #define INSTRUCTION_BYTES 2
-#define PTRACE_TRACEME 0
-#define ARCH_SET_FS 0x1002
-#define RUSAGE_SELF 0
-#define RUSAGE_THREAD 1
-#define CLONE_NEWPID_FLAG 0x20000000l
 
 /* Has the program make the call by itself, and this thread's calls from then on. */
 static void leave_alone(struct context *context)
@@ -81,16 +76,16 @@ static int changes_rules(struct context *context, long number, const long *argum
         if (arguments[0] == PR_SET_SECCOMP)
             asked.has_filters = 1;
         if (arguments[0] == PR_SET_TSC ||
-            (arguments[0] == PR_SET_SECCOMP && arguments[1] == STRICT))
+            (arguments[0] == PR_SET_SECCOMP && arguments[1] == SECCOMP_MODE_STRICT))
             stop_recording();
-        if (arguments[0] != PR_SYSCALL_USER_DISPATCH)
+        if (arguments[0] != PR_SET_SYSCALL_USER_DISPATCH)
             return 0;
         /* The program does the same: SIGSYS is its own from now on. */
-        raw(SYS_rt_sigaction, SIGNAL_SYS, (long)&asked.of_sys, 0, SIGNAL_BYTES, 0, 0);
+        raw(SYS_rt_sigaction, SIGSYS, (long)&asked.of_sys, 0, SIGNAL_BYTES, 0, 0);
         break;
     case SYS_seccomp:
         asked.has_filters = 1;
-        if (arguments[0] == SET_MODE_STRICT)
+        if (arguments[0] == SECCOMP_SET_MODE_STRICT)
             stop_recording();
         return 0;
     case SYS_ptrace:
@@ -106,7 +101,7 @@ static int changes_rules(struct context *context, long number, const long *argum
         asked.is_apart = 1;
         return 0;
     case SYS_unshare:
-        if (arguments[0] & CLONE_NEWPID_FLAG)
+        if (arguments[0] & CLONE_NEWPID)
             asked.is_apart = 1;
         return 0;
     default:
@@ -158,7 +153,7 @@ HIDDEN void on_sys(int signal, struct info *info, struct context *context)
         pass_on(signal, info, context);
         return;
     }
-    if (info->architecture != X86_64) {
+    if (info->architecture != AUDIT_ARCH_X86_64) {
         leave_alone(context);
         return;
     }

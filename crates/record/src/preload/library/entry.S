@@ -2,6 +2,14 @@
 
     .text
 
+/* A function begins. */
+    .macro function name
+    .globl \name
+    .hidden \name
+    .type \name, @function
+\name:
+    .endm
+
 /* A system call, as a C function is given it: its number, and its six arguments in memory. */
     .macro call_kernel
     mov %rdi, %rax
@@ -16,10 +24,7 @@
     .endm
 
 /* long perform(long number, const long *arguments): any system call. */
-    .globl perform
-    .hidden perform
-    .type perform, @function
-perform:
+    function perform
     .cfi_startproc
     call_kernel
     ret
@@ -30,10 +35,7 @@ perform_end:
     .size perform, . - perform
 
 /* void resume(struct context *): goes on there, as from a handler of a signal. */
-    .globl resume
-    .hidden resume
-    .type resume, @function
-resume:
+    function resume
     mov %rdi, %rsp
     mov $15, %eax
     syscall
@@ -41,21 +43,15 @@ resume:
     .size resume, . - resume
 
 /* Returns from a handler. Unwinders know it by these very instructions. */
-    .globl restorer
-    .hidden restorer
-    .type restorer, @function
     nop
-restorer:
+    function restorer
     mov $15, %rax
     syscall
     .size restorer, . - restorer
 
 /* long clone_onto(long number, const long *arguments): clone or clone3 onto a stack of the child's,
  * at whose pointer a `struct start` is: the child goes on from there. */
-    .globl clone_onto
-    .hidden clone_onto
-    .type clone_onto, @function
-clone_onto:
+    function clone_onto
     call_kernel
     test %rax, %rax
     jz 1f
@@ -73,10 +69,7 @@ clone_onto:
 
 /* void vfork_from(long number, const long *arguments, struct area *area): a child that uses this
  * very stack. Whoever goes on does so from the area. */
-    .globl vfork_from
-    .hidden vfork_from
-    .type vfork_from, @function
-vfork_from:
+    function vfork_from
     mov %rdx, %rbx
     call_kernel
     mov %rbx, %rsp

@@ -5,17 +5,13 @@
  * A program that is not told of afterwards, because it is static or has rights of its own, runs as
  * ever: the recorder counts it. */
 
+#include <linux/elf.h>
+
 #include "shared.h"
 
-#define O_READ 0x80800 /* O_CLOEXEC | O_NONBLOCK */
-#define AT_EMPTY_PATH 0x1000
-#define F_DUPFD_CLOEXEC 1030
-#define MMAP_PRIVATE_ANONYMOUS 0x22
-#define READ_WRITE 3
+#define O_READ (O_RDONLY | O_CLOEXEC | O_NONBLOCK)
 #define INTERPRETERS_MAX 5
 #define HEAD 255
-#define PT_INTERP 3
-#define PT_NOTE 4
 #define PROGRAM_HEADER_BYTES 56
 
 static const char NAME[] = "LD_PRELOAD=";
@@ -79,7 +75,7 @@ static int takes_us(long folder, const char *path, long flags)
         for (to = from; head[to] && head[to] != ' ' && head[to] != '\t' && head[to] != '\n';)
             to++;
         head[to] = 0;
-        file = raw(SYS_openat, AT_CWD, (long)(head + from), O_READ, 0, 0, 0);
+        file = raw(SYS_openat, AT_FDCWD, (long)(head + from), O_READ, 0, 0, 0);
     }
     return 0;
 }
@@ -96,7 +92,7 @@ static char **with_us(char **environment)
     }
     size_t ours = length_of((const char *)library_path);
     size_t bytes = (count + 2) * sizeof(char *) + sizeof NAME + ours + there + 2;
-    long got = raw(SYS_mmap, 0, bytes, READ_WRITE, MMAP_PRIVATE_ANONYMOUS, -1, 0);
+    long got = raw(SYS_mmap, 0, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (failed(got))
         return NULL;
     char **made = (char **)got, *text = (char *)(made + count + 2), *end = text;
@@ -142,7 +138,7 @@ long execute(long number, const long *arguments)
     copy(changed, arguments, sizeof changed);
     tell(EXECUTING, 0, 0, 0, 0, path);
     int may = is_recorded() && !asked.has_filters && !asked.is_apart && is_library_there();
-    if (may && takes_us(is_at ? arguments[0] : AT_CWD, path, is_at ? arguments[4] : 0)) {
+    if (may && takes_us(is_at ? arguments[0] : AT_FDCWD, path, is_at ? arguments[4] : 0)) {
         char **made = with_us((char **)arguments[is_at + 2]);
         if (made)
             changed[is_at + 2] = (long)made;

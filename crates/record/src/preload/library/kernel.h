@@ -7,31 +7,21 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <linux/errno.h>
+#include <linux/fcntl.h>
+#include <linux/mman.h>
+#include <linux/prctl.h>
+#include <linux/sched.h>
+#include <linux/signal.h>
 #include <sys/syscall.h>
 
 #define HIDDEN __attribute__((visibility("hidden")))
 #define EXPORT __attribute__((visibility("default")))
 
-#define AT_CWD (-100)
-#define PR_SYSCALL_USER_DISPATCH 59
-#define ENOENT_ 2
-#define EINVAL_ 22
-
-#define SIGNAL_SYS 31
 #define SIGNAL_CANCEL 32
 #define SIGNAL_BYTES 8
 /* The bit of SIGSYS in a set of signals. */
-#define SYS_BIT (1ul << (SIGNAL_SYS - 1))
-#define BY_DEFAULT ((void *)0)
-#define IGNORED ((void *)1)
-
-#define CLONE_VM 0x100ul
-#define CLONE_FS 0x200ul
-#define CLONE_FILES 0x400ul
-#define CLONE_VFORK 0x4000ul
-#define CLONE_THREAD 0x10000ul
-#define CLONE_SETTLS 0x80000ul
-#define CLONE_NEWPID 0x20000000ul
+#define SYS_BIT (1ul << (SIGSYS - 1))
 
 /* sigaction as the kernel has it. */
 struct action {

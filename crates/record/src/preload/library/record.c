@@ -112,7 +112,7 @@ static void keep_large(uint32_t word, uint32_t number, uint64_t began, uint64_t 
                        const long *arguments)
 {
     /* The kernel has read the path of a call that succeeded, or did not find it. */
-    int was_read = result >= 0 || result == -ENOENT_;
+    int was_read = result >= 0 || result == -ENOENT;
     uint32_t path_index = word >> PATH_SHIFT & INDEX_MASK, to_index = word >> TO_SHIFT & INDEX_MASK;
     const char *path = path_index ? (char *)arguments[path_index - 1] : NULL;
     const char *to = to_index ? (char *)arguments[to_index - 1] : NULL;

@@ -3,8 +3,6 @@
 
 #include "shared.h"
 
-#define O_READ 0x80000 /* O_CLOEXEC */
-
 __thread struct self self;
 struct shared *shared;
 uint8_t *ring;
@@ -18,7 +16,7 @@ const volatile char ring_path[OWN_PATH_BYTES] PLACED = RING_MARK;
 int is_library_there(void)
 {
     uint64_t facts[18]; /* struct stat: the device, the inode, and more */
-    int file = raw(SYS_openat, AT_CWD, (long)library_path, O_READ, 0, 0, 0);
+    int file = raw(SYS_openat, AT_FDCWD, (long)library_path, O_RDONLY | O_CLOEXEC, 0, 0, 0);
     if (file < 0)
         return 0;
     long result = raw(SYS_fstat, file, (long)facts, 0, 0, 0, 0);

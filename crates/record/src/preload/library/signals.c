@@ -4,14 +4,7 @@
 
 #include "shared.h"
 
-#define SA_SIGINFO 4ul
-#define SA_RESTORER 0x04000000ul
-#define SA_NODEFER 0x40000000ul
-#define SA_RESETHAND 0x80000000ul
 #define SIGNALS 64
-#define SIG_BLOCK 0
-#define SIG_UNBLOCK 1
-#define SIG_SETMASK 2
 
 struct asked asked;
 
@@ -28,10 +21,10 @@ static void change_mask(int how, uint64_t mask)
 static void unblock_in_handlers(void)
 {
     for (long signal = 1; signal <= SIGNALS; signal++) {
-        struct action found = {BY_DEFAULT, 0, NULL, 0};
+        struct action found = {SIG_DFL, 0, NULL, 0};
         raw(SYS_rt_sigaction, signal, 0, (long)&found, SIGNAL_BYTES, 0, 0);
         const long arguments[] = {signal, (long)&found, 0, SIGNAL_BYTES};
-        if (signal != SIGNAL_SYS && found.mask & SYS_BIT)
+        if (signal != SIGSYS && found.mask & SYS_BIT)
             set_action(arguments);
     }
 }
@@ -42,7 +35,7 @@ void catch_sys(void)
      * the handlers of those. */
     struct action ours = {on_sys, SA_SIGINFO | SA_RESTORER | SA_NODEFER, restorer, 0};
     uint64_t mask = 0;
-    raw(SYS_rt_sigaction, SIGNAL_SYS, (long)&ours, (long)&asked.of_sys, SIGNAL_BYTES, 0, 0);
+    raw(SYS_rt_sigaction, SIGSYS, (long)&ours, (long)&asked.of_sys, SIGNAL_BYTES, 0, 0);
     raw(SYS_rt_sigprocmask, SIG_BLOCK, 0, (long)&mask, SIGNAL_BYTES, 0, 0);
     self.blocks_sys = (mask & SYS_BIT) != 0;
     change_mask(SIG_UNBLOCK, SYS_BIT);
@@ -52,9 +45,9 @@ void catch_sys(void)
 /* Before another program begins: as it would be without this library. */
 void as_without(void)
 {
-    struct action none = {IGNORED, SA_RESTORER, restorer, 0};
-    if (asked.of_sys.handler == IGNORED)
-        raw(SYS_rt_sigaction, SIGNAL_SYS, (long)&none, 0, SIGNAL_BYTES, 0, 0);
+    struct action none = {SIG_IGN, SA_RESTORER, restorer, 0};
+    if (asked.of_sys.handler == SIG_IGN)
+        raw(SYS_rt_sigaction, SIGSYS, (long)&none, 0, SIGNAL_BYTES, 0, 0);
     if (self.blocks_sys)
         change_mask(SIG_BLOCK, SYS_BIT);
 }
@@ -63,13 +56,13 @@ void as_without(void)
 void as_before(void)
 {
     struct action ours = {on_sys, SA_SIGINFO | SA_RESTORER | SA_NODEFER, restorer, 0};
-    raw(SYS_rt_sigaction, SIGNAL_SYS, (long)&ours, 0, SIGNAL_BYTES, 0, 0);
+    raw(SYS_rt_sigaction, SIGSYS, (long)&ours, 0, SIGNAL_BYTES, 0, 0);
     change_mask(SIG_UNBLOCK, SYS_BIT);
 }
 
 static void raise_sys(void)
 {
-    raw(SYS_tgkill, raw(SYS_getpid, 0, 0, 0, 0, 0, 0), raw(SYS_gettid, 0, 0, 0, 0, 0, 0), SIGNAL_SYS,
+    raw(SYS_tgkill, raw(SYS_getpid, 0, 0, 0, 0, 0, 0), raw(SYS_gettid, 0, 0, 0, 0, 0, 0), SIGSYS,
         0, 0, 0);
 }
 
@@ -78,18 +71,18 @@ void pass_on(int signal, struct info *info, struct context *context)
 {
     int was_sent = info->code <= 0;
     handler *its = asked.of_sys.handler;
-    if (was_sent && (self.blocks_sys || asked.of_sys.handler == IGNORED)) {
+    if (was_sent && (self.blocks_sys || asked.of_sys.handler == SIG_IGN)) {
         self.awaits_sys = self.blocks_sys;
         return;
     }
-    if (asked.of_sys.handler == BY_DEFAULT || asked.of_sys.handler == IGNORED) {
-        struct action none = {BY_DEFAULT, SA_RESTORER, restorer, 0};
-        raw(SYS_rt_sigaction, SIGNAL_SYS, (long)&none, 0, SIGNAL_BYTES, 0, 0);
+    if (asked.of_sys.handler == SIG_DFL || asked.of_sys.handler == SIG_IGN) {
+        struct action none = {SIG_DFL, SA_RESTORER, restorer, 0};
+        raw(SYS_rt_sigaction, SIGSYS, (long)&none, 0, SIGNAL_BYTES, 0, 0);
         raise_sys();
         return;
     }
     if (asked.of_sys.flags & SA_RESETHAND)
-        asked.of_sys.handler = BY_DEFAULT;
+        asked.of_sys.handler = SIG_DFL;
     change_mask(SIG_BLOCK, asked.of_sys.mask & ~SYS_BIT);
     its(signal, info, context);
 }
@@ -109,8 +102,8 @@ long set_action(const long *arguments)
     const struct action *act = (void *)arguments[1];
     struct action *old = (void *)arguments[2], ours;
     if (arguments[3] != SIGNAL_BYTES || signal < 1 || signal > SIGNALS)
-        return -EINVAL_;
-    if (signal == SIGNAL_SYS) {
+        return -EINVAL;
+    if (signal == SIGSYS) {
         struct action before = asked.of_sys;
         if (act)
             asked.of_sys = *act;
@@ -123,7 +116,7 @@ long set_action(const long *arguments)
     if (act) {
         ours = *act;
         ours.mask &= ~SYS_BIT;
-        if (signal == SIGNAL_CANCEL && ours.handler != BY_DEFAULT && ours.handler != IGNORED) {
+        if (signal == SIGNAL_CANCEL && ours.handler != SIG_DFL && ours.handler != SIG_IGN) {
             asked.cancel = ours.handler;
             ours.handler = on_cancel;
         }

@@ -2,19 +2,13 @@
 
 #include "shared.h"
 
-#define O_READ_WRITE 0x80002 /* O_CLOEXEC */
-#define MMAP_NO_MEMORY_YET 0x4022 /* MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE */
-#define MMAP_SHARED_THERE 0x11    /* MAP_SHARED | MAP_FIXED */
-#define MADV_NO_DUMP 16
-#define NONE 0
-#define READ_WRITE 3
-
 /* Other libcs may use system calls as this library does not know. */
 extern const char *gnu_get_libc_version(void) __attribute__((weak));
 
 static void *map(uint8_t *there, size_t bytes, int file, size_t from)
 {
-    long got = raw(SYS_mmap, (long)there, bytes, READ_WRITE, MMAP_SHARED_THERE, file, from);
+    long got = raw(SYS_mmap, (long)there, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file,
+                   from);
     return failed(got) ? NULL : (void *)got;
 }
 
@@ -22,18 +16,19 @@ static void *map(uint8_t *there, size_t bytes, int file, size_t from)
 static struct shared *meet(void)
 {
     struct shared *head = NULL;
-    int file = raw(SYS_openat, AT_CWD, (long)ring_path, O_READ_WRITE, 0, 0, 0);
+    int file = raw(SYS_openat, AT_FDCWD, (long)ring_path, O_RDWR | O_CLOEXEC, 0, 0, 0);
     uint64_t said[2];
     if (file < 0)
         return NULL;
     if (raw(SYS_pread64, file, (long)said, sizeof said, 0, 0, 0) == sizeof said &&
         said[0] == MAGIC) {
         size_t bytes = said[1];
-        long got = raw(SYS_mmap, 0, HEAD_BYTES + 2 * bytes, NONE, MMAP_NO_MEMORY_YET, -1, 0);
+        long got = raw(SYS_mmap, 0, HEAD_BYTES + 2 * bytes, PROT_NONE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         uint8_t *at = (uint8_t *)got;
         if (!failed(got) && map(at, HEAD_BYTES + bytes, file, 0) &&
             map(at + HEAD_BYTES + bytes, bytes, file, HEAD_BYTES)) {
-            raw(SYS_madvise, got, HEAD_BYTES + 2 * bytes, MADV_NO_DUMP, 0, 0, 0);
+            raw(SYS_madvise, got, HEAD_BYTES + 2 * bytes, MADV_DONTDUMP, 0, 0, 0);
             head = (struct shared *)at;
             ring = at + HEAD_BYTES;
         } else if (!failed(got)) {
@@ -60,7 +55,7 @@ __attribute__((constructor)) static void start(int count, char **arguments, char
     self.process = raw(SYS_getpid, 0, 0, 0, 0, 0, 0);
     catch_sys();
     if (dispatch_on() != 0) {
-        raw(SYS_rt_sigaction, SIGNAL_SYS, (long)&asked.of_sys, 0, SIGNAL_BYTES, 0, 0);
+        raw(SYS_rt_sigaction, SIGSYS, (long)&asked.of_sys, 0, SIGNAL_BYTES, 0, 0);
         shared = NULL;
         return;
     }
