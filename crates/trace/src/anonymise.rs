@@ -9,8 +9,8 @@ use std::collections::HashMap;
 use std::io::{Read, Write};
 use std::sync::Arc;
 
-use crate::call::{Call, PathId};
-use crate::entry::{Entry, FileFacts};
+use crate::call::PathId;
+use crate::entry::Entry;
 use crate::error::Error;
 use crate::header::{Header, Summary};
 use crate::patterns::BESIDE;
@@ -67,50 +67,18 @@ struct Copy<W: Write> {
 impl<W: Write> Copy<W> {
     fn push(
         &mut self,
-        entry: Entry,
+        mut entry: Entry,
         path: impl Fn(PathId) -> Option<Arc<[u8]>>,
     ) -> Result<(), Error> {
-        let mut renamed = |id: PathId| match path(id) {
-            Some(bytes) => {
-                let bytes = anonymous(&bytes, &mut self.names);
-                self.writer.path(&bytes)
-            }
-            None => Err(Error::Entry("nobody told the path of this number, or long ago")),
-        };
-        let entry = match entry {
-            // Told again when it is used.
-            Entry::Path { .. } => return Ok(()),
-            Entry::Call(call) => Entry::Call(Call {
-                path: call.path.map(&mut renamed).transpose()?,
-                to: call.to.map(&mut renamed).transpose()?,
-                ..call
-            }),
-            Entry::Exec { at_ns, thread, program } => {
-                Entry::Exec { at_ns, thread, program: program.map(renamed).transpose()? }
-            }
-            Entry::Inherited { process, fd, path, flags, offset } => {
-                Entry::Inherited { process, fd, path: renamed(path)?, flags, offset }
-            }
-            Entry::File(facts) => Entry::File(FileFacts {
-                path: renamed(facts.path)?,
-                target: facts.target.map(&mut renamed).transpose()?,
-                ..facts
-            }),
-            Entry::Outside { thread, process, name, address } => Entry::Outside {
-                thread,
-                process,
-                name: renamed(name)?,
-                address: address.map(renamed).transpose()?,
-            },
-            other @ (Entry::Fork { .. }
-            | Entry::Exit { .. }
-            | Entry::Woken { .. }
-            | Entry::Unseen { .. }
-            | Entry::Lost { .. }
-            | Entry::Idle { .. }
-            | Entry::Overhead { .. }
-            | Entry::Held { .. }) => other,
-        };
+        // Told again when it is used.
+        if matches!(entry, Entry::Path { .. }) {
+            return Ok(());
+        }
+        for id in entry.named() {
+            let missing = Error::Entry("nobody told the path of this number, or long ago");
+            let bytes = path(*id).ok_or(missing)?;
+            *id = self.writer.path(&anonymous(&bytes, &mut self.names))?;
+        }
         self.writer.push(&entry)
     }
 }

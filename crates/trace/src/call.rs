@@ -15,7 +15,7 @@ pub const HERE: i64 = -1;
 /// The number of a path that an [`Entry::Path`](crate::Entry::Path) before has told.
 ///
 /// Numbers count up from 0 and are never used again. A path may be told again under a new one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "fuzz", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 pub struct PathId(pub u32);
 

@@ -13,7 +13,7 @@ use crate::entry::{Entry, FileFacts, FileKind, Unseen};
 use crate::header::OverheadNs;
 use crate::op::Op;
 use crate::paths::{self, Paths};
-use crate::varint::{put, put_difference, take, take_difference};
+use crate::side::Side;
 
 /// Calls have their operation's number in place of these.
 const PATH: u8 = 128;
@@ -83,87 +83,105 @@ impl Coder {
     }
 
     /// Appends an entry whose paths are known.
-    pub(crate) fn put(&mut self, out: &mut Vec<u8>, entry: &Entry, paths: &Paths) {
+    pub(crate) fn put(&mut self, out: &mut Vec<u8>, entry: &mut Entry, paths: &Paths) {
+        out.push(tag(entry));
+        let put = self.fields(out, entry, paths);
+        debug_assert!(put.is_some(), "{entry:?}");
+    }
+
+    /// Takes an entry from the front; none where there is none that could have been put there.
+    pub(crate) fn take(&mut self, bytes: &mut &[u8], paths: &Paths) -> Option<Entry> {
+        let mut tag = 0;
+        bytes.byte(&mut tag)?;
+        let mut entry = blank(tag, paths)?;
+        self.fields(bytes, &mut entry, paths)?;
+        Some(entry)
+    }
+
+    /// The fields of an entry, in the order in which they stand behind its tag.
+    fn fields<S: Side>(&mut self, side: &mut S, entry: &mut Entry, paths: &Paths) -> Option<()> {
         match entry {
-            Entry::Call(call) => self.put_call(out, call, paths),
-            Entry::Path { id: _, bytes } => {
-                out.push(PATH);
-                put(out, bytes.len() as u64);
-                out.extend_from_slice(bytes);
+            Entry::Call(call) => self.call(side, call, paths),
+            Entry::Path { bytes, .. } => {
+                side.bytes(bytes)?;
+                may_be_path(bytes).then_some(())
             }
             Entry::Fork { at_ns, parent, child, thread, shares_files, shares_folder } => {
-                out.push(FORK);
-                self.put_time(out, *parent, *at_ns);
-                put(out, u64::from(*child));
-                let flags = [*thread, *shares_files, *shares_folder];
-                out.push((0..).zip(flags).map(|(bit, set)| u8::from(set) << bit).sum());
+                self.time(side, parent, at_ns)?;
+                side.half(child)?;
+                let flags = [thread, shares_files, shares_folder];
+                let mut bits = (0..).zip(&flags).map(|(bit, set)| u8::from(**set) << bit).sum();
+                side.byte(&mut bits)?;
+                (0..).zip(flags).for_each(|(bit, set)| *set = bits >> bit & 1 > 0);
+                (bits < 8).then_some(())
             }
             Entry::Exec { at_ns, thread, program } => {
-                out.push(EXEC);
-                self.put_time(out, *thread, *at_ns);
-                put_path(out, *program, paths);
+                self.time(side, thread, at_ns)?;
+                path(side, program, paths)
             }
             Entry::Exit { at_ns, thread, status, user_ns, system_ns } => {
-                out.push(EXIT);
-                self.put_time(out, *thread, *at_ns);
-                put(out, u64::from(*status as u32));
-                put(out, *user_ns);
-                put(out, *system_ns);
+                self.time(side, thread, at_ns)?;
+                side.signed_half(status)?;
+                side.numbers([user_ns, system_ns])
             }
             Entry::Woken { at_ns, thread, by, slept_ns } => {
-                out.push(WOKEN);
-                self.put_time(out, *thread, *at_ns);
-                put(out, u64::from(*by));
-                put(out, *slept_ns);
+                self.time(side, thread, at_ns)?;
+                side.half(by)?;
+                side.number(slept_ns)
             }
             Entry::Inherited { process, fd, path, flags, offset } => {
-                out.push(INHERITED);
-                put(out, u64::from(*process));
-                put(out, u64::from(*fd as u32));
-                put_path(out, Some(*path), paths);
-                put(out, *flags);
-                put(out, *offset);
+                side.half(process)?;
+                side.signed_half(fd)?;
+                known_path(side, path, paths)?;
+                side.numbers([flags, offset])
             }
-            Entry::File(facts) => put_file(out, facts, paths),
+            Entry::File(facts) => file(side, facts, paths),
+            Entry::Unseen { kind, count } => {
+                let mut number = *kind as u8;
+                side.byte(&mut number)?;
+                *kind = Unseen::ALL.into_iter().find(|kind| *kind as u8 == number)?;
+                side.number(count)
+            }
+            Entry::Lost { count } => side.number(count),
             Entry::Idle { at_ns, took_ns } => {
-                out.push(IDLE);
-                self.put_time(out, NOBODY, *at_ns);
-                put(out, *took_ns);
+                let mut nobody = NOBODY;
+                self.time(side, &mut nobody, at_ns)?;
+                side.number(took_ns)
             }
-            Entry::Unseen { .. }
-            | Entry::Lost { .. }
-            | Entry::Overhead { .. }
-            | Entry::Held { .. }
-            | Entry::Outside { .. } => put_remark(out, entry, paths),
+            Entry::Overhead { overhead_ns, within_ns } => {
+                let ends =
+                    [overhead_ns, within_ns].into_iter().flat_map(|ns| [&mut ns.low, &mut ns.high]);
+                ends.into_iter().try_for_each(|ns| side.signed_difference(ns, 0))
+            }
+            Entry::Held { low_ns, high_ns } => side.numbers([low_ns, high_ns]),
+            Entry::Outside { thread, process, name, address } => {
+                side.half(thread)?;
+                side.half(process)?;
+                known_path(side, name, paths)?;
+                path(side, address, paths)
+            }
         }
     }
 
-    fn put_time(&mut self, out: &mut Vec<u8>, thread: u32, at_ns: u64) {
-        put(out, u64::from(thread));
-        let before = self.time_before(thread);
-        put_difference(out, at_ns, *before);
-        *before = at_ns;
+    fn time<S: Side>(&mut self, side: &mut S, thread: &mut u32, at_ns: &mut u64) -> Option<()> {
+        side.half(thread)?;
+        let before = self.time_before(*thread);
+        side.difference(at_ns, *before)?;
+        *before = *at_ns;
+        Some(())
     }
 
-    fn take_time(&mut self, bytes: &mut &[u8]) -> Option<(u32, u64)> {
-        let thread = take_u32(bytes)?;
-        let before = self.time_before(thread);
-        *before = take_difference(bytes, *before)?;
-        Some((thread, *before))
-    }
-
-    fn put_call(&mut self, out: &mut Vec<u8>, call: &Call, paths: &Paths) {
-        let last_thread = std::mem::replace(&mut self.thread, call.thread);
+    /// The fields of a call that are not as expected.
+    fn unexpected(&mut self, call: &Call) -> u64 {
+        let last_thread = self.thread;
         let before = self.call_before(call.thread, call.op);
-        let result = expected_result(before, call.length);
-        let offset = expected_offset(before);
         let fields = [
-            (field::RESULT, call.result != result),
+            (field::RESULT, call.result != expected_result(before, call.length)),
             (field::THREAD, call.thread != last_thread),
             (field::FD, call.fd != before.fd),
             (field::LENGTH, call.length != before.length),
             (field::PATH, call.path != before.path),
-            (field::OFFSET, call.offset != offset),
+            (field::OFFSET, call.offset != expected_offset(before)),
             (field::FLAGS, call.flags != before.flags),
             (field::OTHER, call.other != before.other),
             (field::TO, call.to != before.to),
@@ -172,180 +190,122 @@ impl Coder {
             (field::DISPATCHED, call.dispatched != before.dispatched),
             (field::WAITS, call.queued_ns | call.locked_ns | call.piped_ns > 0),
         ];
-        let has = |field: u64| fields.contains(&(field, true));
-        out.push(call.op as u8);
-        put(out, fields.iter().filter(|(_, differs)| *differs).map(|(bit, _)| bit).sum());
-        if has(field::THREAD) {
-            put_difference(out, u64::from(call.thread), u64::from(last_thread));
-        }
-        if has(field::FD) {
-            put_difference(out, call.fd as u64, before.fd as u64);
-        }
-        if has(field::OTHER) {
-            put_difference(out, call.other as u64, before.other as u64);
-        }
-        if has(field::PATH) {
-            put_path(out, call.path, paths);
-        }
-        if has(field::TO) {
-            put_path(out, call.to, paths);
-        }
-        if has(field::OFFSET) {
-            put_difference(out, call.offset as u64, offset as u64);
-        }
-        if has(field::LENGTH) {
-            put(out, call.length);
-        }
-        if has(field::FLAGS) {
-            put(out, call.flags);
-        }
-        if has(field::MODE) {
-            put(out, u64::from(call.mode));
-        }
-        if has(field::RESULT) {
-            put_difference(out, call.result as u64, result as u64);
-        }
-        if has(field::DISPATCHED) {
-            put(out, u64::from(call.dispatched));
-        }
-        *before = *call;
-        let time = self.time_before(call.thread);
-        put_difference(out, call.began_ns, *time);
-        put(out, call.took_ns);
-        put_waits(out, call, [has(field::WAITED), has(field::WAITS)]);
-        *time = call.ended_ns();
+        fields.iter().filter(|(_, differs)| *differs).map(|(bit, _)| bit).sum()
     }
 
-    /// Takes an entry from the front; none where there is none that could have been put there.
-    pub(crate) fn take(&mut self, bytes: &mut &[u8], paths: &Paths) -> Option<Entry> {
-        let tag = take_byte(bytes)?;
-        Some(match tag {
-            PATH => {
-                let length = usize::try_from(take(bytes)?).ok()?;
-                let path = take_bytes(bytes, length)?;
-                Entry::Path { id: paths.next()?, bytes: may_be_path(path).then(|| path.into())? }
-            }
-            FORK => {
-                let (parent, at_ns) = self.take_time(bytes)?;
-                let child = take_u32(bytes)?;
-                let flags = take_byte(bytes).filter(|flags| *flags < 8)?;
-                let [thread, shares_files, shares_folder] = [1, 2, 4].map(|bit| flags & bit > 0);
-                Entry::Fork { at_ns, parent, child, thread, shares_files, shares_folder }
-            }
-            EXEC => {
-                let (thread, at_ns) = self.take_time(bytes)?;
-                Entry::Exec { at_ns, thread, program: take_path(bytes, paths).ok()? }
-            }
-            EXIT => {
-                let (thread, at_ns) = self.take_time(bytes)?;
-                let status = take_u32(bytes)? as i32;
-                let (user_ns, system_ns) = (take(bytes)?, take(bytes)?);
-                Entry::Exit { at_ns, thread, status, user_ns, system_ns }
-            }
-            WOKEN => {
-                let (thread, at_ns) = self.take_time(bytes)?;
-                Entry::Woken { at_ns, thread, by: take_u32(bytes)?, slept_ns: take(bytes)? }
-            }
-            INHERITED => Entry::Inherited {
-                process: take_u32(bytes)?,
-                fd: take_u32(bytes)? as i32,
-                path: take_path(bytes, paths).ok()??,
-                flags: take(bytes)?,
-                offset: take(bytes)?,
-            },
-            FILE => Entry::File(take_file(bytes, paths)?),
-            UNSEEN => {
-                let number = take_byte(bytes)?;
-                let kind = Unseen::ALL.into_iter().find(|kind| *kind as u8 == number)?;
-                Entry::Unseen { kind, count: take(bytes)? }
-            }
-            LOST => Entry::Lost { count: take(bytes)? },
-            IDLE => {
-                let (_, at_ns) = self.take_time(bytes)?;
-                Entry::Idle { at_ns, took_ns: take(bytes)? }
-            }
-            OVERHEAD => {
-                let mut take = || Some(take_difference(bytes, 0)?.cast_signed());
-                let mut range = || Some(OverheadNs { low: take()?, high: take()? });
-                Entry::Overhead { overhead_ns: range()?, within_ns: range()? }
-            }
-            HELD => Entry::Held { low_ns: take(bytes)?, high_ns: take(bytes)? },
-            OUTSIDE => Entry::Outside {
-                thread: take_u32(bytes)?,
-                process: take_u32(bytes)?,
-                name: take_path(bytes, paths).ok()??,
-                address: take_path(bytes, paths).ok()?,
-            },
-            op => Entry::Call(self.take_call(Op::of_number(op)?, bytes, paths)?),
-        })
-    }
-
-    fn take_call(&mut self, op: Op, bytes: &mut &[u8], paths: &Paths) -> Option<Call> {
-        let fields = take(bytes).filter(|fields| *fields <= field::ALL)?;
+    fn call<S: Side>(&mut self, side: &mut S, call: &mut Call, paths: &Paths) -> Option<()> {
+        let mut fields = if S::TAKES { 0 } else { self.unexpected(call) };
+        side.number(&mut fields)?;
         let has = |field: u64| fields & field > 0;
+        let mut thread = if S::TAKES { self.thread } else { call.thread };
         if has(field::THREAD) {
-            self.thread = u32::try_from(take_difference(bytes, u64::from(self.thread))?).ok()?;
+            side.narrow_difference(&mut thread, self.thread)?;
         }
-        let thread = self.thread;
-        let before = *self.call_before(thread, op);
-        let mut call = Call { thread, offset: expected_offset(&before), ..before };
+        self.thread = thread;
+        let before = *self.call_before(thread, call.op);
+        if S::TAKES {
+            let offset = expected_offset(&before);
+            let (waited_ns, queued_ns, locked_ns, piped_ns) = (0, 0, 0, 0);
+            *call = Call { thread, offset, waited_ns, queued_ns, locked_ns, piped_ns, ..before };
+        }
         if has(field::FD) {
-            call.fd = take_fd(bytes, before.fd)?;
+            side.narrow_difference(&mut call.fd, before.fd)?;
         }
         if has(field::OTHER) {
-            call.other = take_fd(bytes, before.other)?;
+            side.narrow_difference(&mut call.other, before.other)?;
         }
         if has(field::PATH) {
-            call.path = take_path(bytes, paths).ok()?;
+            path(side, &mut call.path, paths)?;
         }
         if has(field::TO) {
-            call.to = take_path(bytes, paths).ok()?;
+            path(side, &mut call.to, paths)?;
         }
         if has(field::OFFSET) {
-            call.offset = take_difference(bytes, call.offset as u64)? as i64;
+            side.signed_difference(&mut call.offset, expected_offset(&before))?;
         }
         if has(field::LENGTH) {
-            call.length = take(bytes)?;
+            side.number(&mut call.length)?;
         }
         if has(field::FLAGS) {
-            call.flags = take(bytes)?;
+            side.number(&mut call.flags)?;
         }
         if has(field::MODE) {
-            call.mode = take_u32(bytes)?;
+            side.half(&mut call.mode)?;
         }
-        call.result = expected_result(&before, call.length);
+        let result = expected_result(&before, call.length);
         if has(field::RESULT) {
-            call.result = take_difference(bytes, call.result as u64)? as i64;
+            side.signed_difference(&mut call.result, result)?;
+        } else {
+            call.result = result;
         }
         if has(field::DISPATCHED) {
-            call.dispatched = take_u32(bytes)?;
+            side.half(&mut call.dispatched)?;
         }
-        let time = *self.time_before(thread);
-        call.began_ns = take_difference(bytes, time)?;
-        call.took_ns = take(bytes)?;
-        call.waited_ns = if has(field::WAITED) { take(bytes)? } else { 0 };
-        (call.queued_ns, call.locked_ns, call.piped_ns) =
-            if has(field::WAITS) { (take(bytes)?, take(bytes)?, take(bytes)?) } else { (0, 0, 0) };
-        if !call.adds_up() {
+        side.difference(&mut call.began_ns, *self.time_before(thread))?;
+        side.number(&mut call.took_ns)?;
+        if has(field::WAITED) {
+            side.number(&mut call.waited_ns)?;
+        }
+        if has(field::WAITS) {
+            side.numbers([&mut call.queued_ns, &mut call.locked_ns, &mut call.piped_ns])?;
+        }
+        // A path that was known when it was used before may be forgotten by now.
+        let are_known = [call.path, call.to].iter().flatten().all(|id| paths.get(*id).is_some());
+        if fields > field::ALL || !call.adds_up() || !are_known {
             return None;
         }
-        *self.call_before(thread, op) = call;
+        *self.call_before(thread, call.op) = *call;
         *self.time_before(thread) = call.ended_ns();
-        // A path that was known when it was used before may be forgotten by now.
-        [call.path, call.to].iter().flatten().all(|id| paths.get(*id).is_some()).then_some(call)
+        Some(())
     }
 }
 
-/// For how long a call waited, and what of that for what, where the fields are there.
-fn put_waits(out: &mut Vec<u8>, call: &Call, [waited, parts]: [bool; 2]) {
-    if waited {
-        put(out, call.waited_ns);
+/// What an entry begins with.
+fn tag(entry: &Entry) -> u8 {
+    match entry {
+        Entry::Call(call) => call.op as u8,
+        Entry::Path { .. } => PATH,
+        Entry::Fork { .. } => FORK,
+        Entry::Exec { .. } => EXEC,
+        Entry::Exit { .. } => EXIT,
+        Entry::Woken { .. } => WOKEN,
+        Entry::Inherited { .. } => INHERITED,
+        Entry::File(_) => FILE,
+        Entry::Unseen { .. } => UNSEEN,
+        Entry::Lost { .. } => LOST,
+        Entry::Idle { .. } => IDLE,
+        Entry::Overhead { .. } => OVERHEAD,
+        Entry::Held { .. } => HELD,
+        Entry::Outside { .. } => OUTSIDE,
     }
-    if parts {
-        for ns in [call.queued_ns, call.locked_ns, call.piped_ns] {
-            put(out, ns);
-        }
-    }
+}
+
+/// An entry that begins with it, with nothing in its fields yet; none where there is none.
+fn blank(tag: u8, paths: &Paths) -> Option<Entry> {
+    let (at_ns, thread, path, nothing) = (0, 0, PathId(0), OverheadNs::default());
+    Some(match tag {
+        PATH => Entry::Path { id: paths.next()?, bytes: Arc::default() },
+        FORK => Entry::Fork {
+            at_ns,
+            parent: 0,
+            child: 0,
+            thread: false,
+            shares_files: false,
+            shares_folder: false,
+        },
+        EXEC => Entry::Exec { at_ns, thread, program: None },
+        EXIT => Entry::Exit { at_ns, thread, status: 0, user_ns: 0, system_ns: 0 },
+        WOKEN => Entry::Woken { at_ns, thread, by: 0, slept_ns: 0 },
+        INHERITED => Entry::Inherited { process: 0, fd: 0, path, flags: 0, offset: 0 },
+        FILE => Entry::File(FileFacts::default()),
+        UNSEEN => Entry::Unseen { kind: Unseen::Calls, count: 0 },
+        LOST => Entry::Lost { count: 0 },
+        IDLE => Entry::Idle { at_ns, took_ns: 0 },
+        OVERHEAD => Entry::Overhead { overhead_ns: nothing, within_ns: nothing },
+        HELD => Entry::Held { low_ns: 0, high_ns: 0 },
+        OUTSIDE => Entry::Outside { thread, process: 0, name: path, address: None },
+        op => Entry::Call(Call::new(thread, Op::of_number(op)?)),
+    })
 }
 
 /// Where it goes on, if it does.
@@ -363,123 +323,32 @@ pub(crate) fn may_be_path(bytes: &[u8]) -> bool {
     bytes.len() <= paths::BYTES_MAX && !bytes.contains(&0)
 }
 
-/// No recorder writes this.
-struct Wrong;
-
 /// How far back it was told; 0 for none.
-fn put_path(out: &mut Vec<u8>, path: Option<PathId>, paths: &Paths) {
+fn path<S: Side>(side: &mut S, path: &mut Option<PathId>, paths: &Paths) -> Option<()> {
     let next = paths.next().map_or(u32::MAX, |id| id.0);
-    put(out, path.map_or(0, |id| u64::from(next.saturating_sub(id.0))));
+    let mut back = path.map_or(0, |id| next.saturating_sub(id.0));
+    side.half(&mut back)?;
+    *path = if back == 0 { None } else { Some(PathId(next.checked_sub(back)?)) };
+    path.is_none_or(|id| paths.get(id).is_some()).then_some(())
 }
 
-fn take_path(bytes: &mut &[u8], paths: &Paths) -> Result<Option<PathId>, Wrong> {
-    let next = paths.next().map_or(u32::MAX, |id| id.0);
-    let back = take_u32(bytes).ok_or(Wrong)?;
-    if back == 0 {
-        return Ok(None);
-    }
-    let id = next.checked_sub(back).map(PathId).ok_or(Wrong)?;
-    paths.get(id).is_some().then_some(Some(id)).ok_or(Wrong)
+fn known_path<S: Side>(side: &mut S, known: &mut PathId, paths: &Paths) -> Option<()> {
+    let mut some = Some(*known);
+    path(side, &mut some, paths)?;
+    *known = some?;
+    Some(())
 }
 
-fn put_file(out: &mut Vec<u8>, facts: &FileFacts, paths: &Paths) {
-    out.extend([FILE, facts.kind as u8]);
-    put(out, facts.at_ns);
-    put_path(out, Some(facts.path), paths);
-    put_path(out, facts.target, paths);
-    put(out, facts.bytes);
-    put(out, facts.device);
-    put(out, facts.inode);
-    put(out, u64::from(facts.mode));
-    put(out, u64::from(facts.sample_bytes));
-    put(out, u64::from(facts.compressed_bytes));
-}
-
-fn take_file(bytes: &mut &[u8], paths: &Paths) -> Option<FileFacts> {
-    let kind = take_byte(bytes)?;
-    Some(FileFacts {
-        kind: FileKind::ALL.into_iter().find(|known| *known as u8 == kind)?,
-        at_ns: take(bytes)?,
-        path: take_path(bytes, paths).ok()??,
-        target: take_path(bytes, paths).ok()?,
-        bytes: take(bytes)?,
-        device: take(bytes)?,
-        inode: take(bytes)?,
-        mode: take_u32(bytes)?,
-        sample_bytes: take_u32(bytes)?,
-        compressed_bytes: take_u32(bytes)?,
-    })
-}
-
-fn take_byte(bytes: &mut &[u8]) -> Option<u8> {
-    take_bytes(bytes, 1).map(|byte| byte[0])
-}
-
-fn take_bytes<'a>(bytes: &mut &'a [u8], count: usize) -> Option<&'a [u8]> {
-    let (first, rest) = bytes.split_at_checked(count)?;
-    *bytes = rest;
-    Some(first)
-}
-
-fn take_u32(bytes: &mut &[u8]) -> Option<u32> {
-    u32::try_from(take(bytes)?).ok()
-}
-
-fn take_fd(bytes: &mut &[u8], before: i32) -> Option<i32> {
-    i32::try_from(take_difference(bytes, before as u64)? as i64).ok()
-}
-
-/// Appends what the recorder says of itself and of what it saw, at no moment.
-fn put_remark(out: &mut Vec<u8>, entry: &Entry, paths: &Paths) {
-    match entry {
-        Entry::Unseen { kind, count } => {
-            out.extend([UNSEEN, *kind as u8]);
-            put(out, *count);
-        }
-        Entry::Lost { count } => {
-            out.push(LOST);
-            put(out, *count);
-        }
-        Entry::Overhead { overhead_ns, within_ns } => {
-            out.push(OVERHEAD);
-            for ns in [overhead_ns.low, overhead_ns.high, within_ns.low, within_ns.high] {
-                put_difference(out, ns.cast_unsigned(), 0);
-            }
-        }
-        Entry::Held { low_ns, high_ns } => {
-            out.push(HELD);
-            put(out, *low_ns);
-            put(out, *high_ns);
-        }
-        Entry::Outside { thread, process, name, address } => {
-            out.push(OUTSIDE);
-            put(out, u64::from(*thread));
-            put(out, u64::from(*process));
-            put_path(out, Some(*name), paths);
-            put_path(out, *address, paths);
-        }
-        _ => {}
-    }
-}
-
-/// The paths that an entry names.
-pub(crate) fn named(entry: &Entry) -> [Option<PathId>; 2] {
-    match entry {
-        Entry::Call(call) => [call.path, call.to],
-        Entry::Exec { program, .. } => [*program, None],
-        Entry::Inherited { path, .. } => [Some(*path), None],
-        Entry::File(facts) => [Some(facts.path), facts.target],
-        Entry::Outside { name, address, .. } => [Some(*name), *address],
-        Entry::Path { .. }
-        | Entry::Fork { .. }
-        | Entry::Exit { .. }
-        | Entry::Woken { .. }
-        | Entry::Unseen { .. }
-        | Entry::Lost { .. }
-        | Entry::Idle { .. }
-        | Entry::Overhead { .. }
-        | Entry::Held { .. } => [None, None],
-    }
+fn file<S: Side>(side: &mut S, facts: &mut FileFacts, paths: &Paths) -> Option<()> {
+    let mut kind = facts.kind as u8;
+    side.byte(&mut kind)?;
+    facts.kind = FileKind::ALL.into_iter().find(|known| *known as u8 == kind)?;
+    side.number(&mut facts.at_ns)?;
+    known_path(side, &mut facts.path, paths)?;
+    path(side, &mut facts.target, paths)?;
+    side.numbers([&mut facts.bytes, &mut facts.device, &mut facts.inode])?;
+    let FileFacts { mode, sample_bytes, compressed_bytes, .. } = facts;
+    [mode, sample_bytes, compressed_bytes].into_iter().try_for_each(|number| side.half(number))
 }
 
 /// What an entry that tells of a path has.

@@ -149,11 +149,34 @@ pub enum Entry {
     },
 }
 
+impl Entry {
+    /// The paths that it names.
+    pub(crate) fn named(&mut self) -> impl Iterator<Item = &mut PathId> {
+        let (path, other) = match self {
+            Self::Call(call) => (call.path.as_mut(), call.to.as_mut()),
+            Self::Exec { program, .. } => (program.as_mut(), None),
+            Self::Inherited { path, .. } => (Some(path), None),
+            Self::File(facts) => (Some(&mut facts.path), facts.target.as_mut()),
+            Self::Outside { name, address, .. } => (Some(name), address.as_mut()),
+            Self::Path { .. }
+            | Self::Fork { .. }
+            | Self::Exit { .. }
+            | Self::Woken { .. }
+            | Self::Unseen { .. }
+            | Self::Lost { .. }
+            | Self::Idle { .. }
+            | Self::Overhead { .. }
+            | Self::Held { .. } => (None, None),
+        };
+        path.into_iter().chain(other)
+    }
+}
+
 /// Behind the path of an inherited socket, as `/proc` has it: a connection that the process accepted.
 pub const ACCEPTED: &[u8] = b" accepted";
 
 /// What a path stands for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "fuzz", derive(Serialize, Deserialize, schemars::JsonSchema))]
 pub struct FileFacts {
     /// When it was looked at, since the recording began.
@@ -180,7 +203,7 @@ pub struct FileFacts {
 
 listed! {
     /// What kind of file a path stands for.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
     #[cfg_attr(feature = "fuzz", derive(Serialize, Deserialize, schemars::JsonSchema))]
     #[repr(u8)]
     pub enum FileKind {
@@ -199,6 +222,7 @@ listed! {
         /// Nothing was there.
         Missing = 6,
         /// Anything else, such as a file of `/proc`.
+        #[default]
         Other = 7,
     }
 }

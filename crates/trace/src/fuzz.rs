@@ -61,7 +61,7 @@ pub fn entries(mut bytes: &[u8], command_of: CommandOf) -> Option<Bill> {
     let mut count = 0;
     while let Some(entry) = reads.take(&mut bytes, &paths) {
         let mut written = Vec::new();
-        writes.put(&mut written, &entry, &paths);
+        writes.put(&mut written, &mut entry.clone(), &paths);
         let read = again.take(&mut written.as_slice(), &paths);
         assert_eq!(read.as_ref(), Some(&entry));
         if let Some((_, path)) = told(&entry) {

@@ -81,9 +81,9 @@ mod patterns;
 #[cfg(any(test, feature = "planted"))]
 pub mod planted;
 mod reader;
+mod side;
 #[cfg(test)]
 mod tests;
-mod varint;
 mod writer;
 
 pub use advised::{Advice, Change};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::call::PathId;
 use crate::chunk::{ChunkWriter, Kind, RAW_BYTES_MAX};
-use crate::coder::{Coder, may_be_path, named, told};
+use crate::coder::{Coder, may_be_path, told};
 use crate::entry::Entry;
 use crate::error::Error;
 use crate::header::{Header, Summary};
@@ -68,13 +68,14 @@ impl<W: Write> TraceWriter<W> {
                 return Err(Error::Entry("its path is longer than 4096 bytes, or has one of 0"));
             }
         }
-        if named(entry).iter().flatten().any(|id| self.paths.paths().get(*id).is_none()) {
+        let mut put = entry.clone();
+        if put.named().any(|id| self.paths.paths().get(*id).is_none()) {
             return Err(Error::Entry("nobody told the path of this number, or long ago"));
         }
         if matches!(entry, Entry::Call(call) if !call.adds_up()) {
             return Err(Error::Entry("it waited for longer than it took"));
         }
-        self.coder.put(&mut self.raw, entry, self.paths.paths());
+        self.coder.put(&mut self.raw, &mut put, self.paths.paths());
         if let Some((id, bytes)) = told(entry) {
             self.paths.add(bytes, id);
         }
