@@ -8,18 +8,19 @@ use rustix::fs::{MemfdFlags, memfd_create};
 
 /// An empty file.
 pub(super) fn file(name: &str) -> io::Result<OwnedFd> {
-    // Whether it may be a program has to be said, on machines that would refuse it otherwise;
-    // older kernels do not know the flag.
-    let plain = MemfdFlags::CLOEXEC;
-    let made = memfd_create(name, plain | MemfdFlags::NOEXEC_SEAL);
-    Ok(made.or_else(|_| memfd_create(name, plain))?)
+    make(name, MemfdFlags::NOEXEC_SEAL)
 }
 
 /// The same for a program.
 pub(super) fn program(name: &str) -> io::Result<OwnedFd> {
-    let plain = MemfdFlags::CLOEXEC;
-    let made = memfd_create(name, plain | MemfdFlags::EXEC);
-    Ok(made.or_else(|_| memfd_create(name, plain))?)
+    make(name, MemfdFlags::EXEC)
+}
+
+/// Whether it may be a program has to be said, on machines that would refuse it otherwise; older
+/// kernels do not know the flag.
+fn make(name: &str, may_run: MemfdFlags) -> io::Result<OwnedFd> {
+    let made = memfd_create(name, MemfdFlags::CLOEXEC | may_run);
+    Ok(made.or_else(|_| memfd_create(name, MemfdFlags::CLOEXEC))?)
 }
 
 /// Writes all of a file's content.
