@@ -6,7 +6,7 @@ use crate::raw_call::{RawCall, RawWaits};
 use crate::shared::IS_LARGE;
 
 /// So many arguments a record has that is not large.
-const ARGUMENTS_MIN: usize = 4;
+pub(crate) const ARGUMENTS_MIN: usize = 4;
 
 /// Where the fields of a record are.
 pub(crate) struct CallRecord {

@@ -1,11 +1,9 @@
 //! The word that those who see system calls have for each: whether it is recorded, and where its
 //! pointers are.
 
+use crate::call_record::ARGUMENTS_MIN;
 use crate::shared::{BLOCK_SHIFT, BYTES_SHIFT, LARGE, NUMBERS, PATH_SHIFT, TO_SHIFT, WANTED};
 use crate::table::{self, Outcome, Role};
-
-/// How many arguments a small record has.
-const SMALL: usize = 4;
 
 /// A word for each number.
 pub(crate) fn words() -> Vec<u8> {
@@ -21,7 +19,7 @@ pub(crate) fn words() -> Vec<u8> {
             _ => 0,
         };
         let pointers = path | second | at | bytes;
-        let many = row.roles[SMALL..].iter().any(|role| *role != Role::Skipped);
+        let many = row.roles[ARGUMENTS_MIN..].iter().any(|role| *role != Role::Skipped);
         let is_map = row.what == Outcome::Recorded(trace::Op::Map);
         let large = if pointers != 0 || many || is_map { LARGE } else { 0 };
         words[row.number as usize] = WANTED | large | pointers;
