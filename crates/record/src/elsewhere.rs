@@ -15,9 +15,8 @@ const NUMBER_CHARS: usize = 12;
 
 /// Where a process with other mounts keeps its files.
 pub struct Elsewhere {
-    process: u32,
-    /// What it is, as `docker container 4f1c2a9b7d3e`.
-    name: String,
+    /// Its name is like `docker container 4f1c2a9b7d3e`.
+    container: Container,
     theirs: Mounts,
     ours: Mounts,
 }
@@ -30,9 +29,9 @@ impl Elsewhere {
         }
         let theirs = fs::read(format!("/proc/{process}/mountinfo")).ok()?;
         let groups = fs::read_to_string(format!("/proc/{process}/cgroup")).unwrap_or_default();
+        let name = container(&groups).unwrap_or_else(|| format!("process {process}"));
         Some(Self {
-            process,
-            name: container(&groups).unwrap_or_else(|| format!("process {process}")),
+            container: Container { name, process },
             theirs: Mounts::parse(&theirs),
             ours: Mounts::read(&Root::real()).ok()?,
         })
@@ -40,7 +39,7 @@ impl Elsewhere {
 
     /// What a bill has of it.
     pub fn container(&self) -> Container {
-        Container { name: self.name.clone(), process: self.process }
+        self.container.clone()
     }
 
     /// A path of the process as it is reached here: by a mount of the same files, or through the
@@ -49,7 +48,7 @@ impl Elsewhere {
         if !path.starts_with('/') {
             return path.to_owned();
         }
-        let through_root = || format!("/proc/{}/root{path}", self.process);
+        let through_root = || format!("/proc/{}/root{path}", self.container.process);
         let found =
             self.by_mount(Path::new(path)).and_then(|found| found.to_str().map(str::to_owned));
         found.filter(|found| is_one_file(found, &through_root())).unwrap_or_else(through_root)
@@ -134,8 +133,7 @@ mod tests {
     fn a_path_is_found_by_the_mount_of_the_same_files() {
         let mounts = |text: &str| Mounts::parse(text.as_bytes());
         let elsewhere = Elsewhere {
-            process: u32::MAX,
-            name: String::new(),
+            container: Container { name: String::new(), process: u32::MAX },
             theirs: mounts(
                 "1 0 0:50 / / rw - overlay overlay rw\n\
                  2 1 8:1 /volumes/data /srv rw - ext4 /dev/sda1 rw\n",
