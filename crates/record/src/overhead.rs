@@ -31,36 +31,27 @@ use crate::timing::{CALL_BYTES, COLD_BYTES, COLD_NAMED, COLD_OFFSET, COLD_PART, 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Overhead {
     /// One that names nothing.
-    plain: Part,
+    plain: NamedOverhead,
     /// One that names a file.
-    named: Part,
+    named: NamedOverhead,
     /// How much more one costs that the C library's function does not make.
     dispatched: OverheadNs,
     /// What starting a process costs, and how much more a program in it.
     starts: Option<[OverheadNs; 2]>,
 }
 
-/// What a call of a kind costs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Part {
-    /// How much longer the program takes.
-    whole: OverheadNs,
-    /// The part that falls within the recorded time of the call.
-    within: OverheadNs,
-}
-
 impl Overhead {
     /// What of a call's cost falls within its recorded time, of one that names nothing.
     pub(crate) fn within(self) -> OverheadNs {
-        self.plain.within
+        self.plain.overhead_within_ns
     }
 
     /// Writes it down where a trace begins.
     pub(crate) fn put(self, header: &mut Header) {
         let Self { plain, named, dispatched, starts } = self;
-        (header.overhead_ns, header.overhead_within_ns) = (plain.whole, plain.within);
-        header.named =
-            Some(NamedOverhead { overhead_ns: named.whole, overhead_within_ns: named.within });
+        (header.overhead_ns, header.overhead_within_ns) =
+            (plain.overhead_ns, plain.overhead_within_ns);
+        header.named = Some(named);
         header.dispatch_ns = (header.mechanism == Mechanism::Preload).then_some(dispatched);
         (header.process_ns, header.program_ns) = starts.map(|[a, b]| (a, b)).unzip();
     }
@@ -245,8 +236,9 @@ impl Calibration {
                     (of(&|turn| figure(turn, warm))?, of(&|turn| figure(turn, cold))?);
                 Some(OverheadNs { low: warm.low, high: warm.high.max(cold.high) })
             };
-            let whole = no_less(both(&|turn, kind| turn.whole[kind])?);
-            Some(Part { whole, within: both(&|turn, kind| turn.within[kind])? })
+            let overhead_ns = no_less(both(&|turn, kind| turn.whole[kind])?);
+            let overhead_within_ns = both(&|turn, kind| turn.within[kind])?;
+            Some(NamedOverhead { overhead_ns, overhead_within_ns })
         };
         Some(Overhead {
             plain: part(0, 2)?,
@@ -327,11 +319,11 @@ mod tests {
         let bare: &[u64] = &[300, 310, 290, 320, 280];
         let turn = [&[700, 720, 5_000, 710, 690], &[520, 500, 510, 530, 9_000], bare];
         let overhead = overhead(bare, &[turn]).unwrap();
-        assert_eq!(overhead.plain.whole, OverheadNs { low: 410, high: 410 });
+        assert_eq!(overhead.plain.overhead_ns, OverheadNs { low: 410, high: 410 });
         // With a cold cache the recorder sees 30 ns more of it.
-        assert_eq!(overhead.plain.within, OverheadNs { low: 220, high: 250 });
-        assert_eq!(overhead.named.whole, OverheadNs { low: 820, high: 820 });
-        assert_eq!(overhead.named.within, OverheadNs { low: 440, high: 470 });
+        assert_eq!(overhead.plain.overhead_within_ns, OverheadNs { low: 220, high: 250 });
+        assert_eq!(overhead.named.overhead_ns, OverheadNs { low: 820, high: 820 });
+        assert_eq!(overhead.named.overhead_within_ns, OverheadNs { low: 440, high: 470 });
         assert_eq!(overhead.dispatched, OverheadNs { low: 820, high: 820 });
     }
 
@@ -342,8 +334,8 @@ mod tests {
         let turns = [300, 400, 500, 600].map(turn);
         let turns = turns.each_ref().map(|turn| turn.each_ref().map(|took| &took[..]));
         let overhead = overhead(&[300], &turns).unwrap();
-        assert_eq!(overhead.plain.whole, OverheadNs { low: 200, high: 200 });
-        assert_eq!(overhead.plain.within, OverheadNs { low: 100, high: 130 });
+        assert_eq!(overhead.plain.overhead_ns, OverheadNs { low: 200, high: 200 });
+        assert_eq!(overhead.plain.overhead_within_ns, OverheadNs { low: 100, high: 130 });
     }
 
     #[test]
@@ -351,7 +343,7 @@ mod tests {
         let turns = [700_u64, 720, 690, 710, 5_000].map(|took| [[took], [took], [300]]);
         let turns = turns.each_ref().map(|turn| turn.each_ref().map(|took| &took[..]));
         let overhead = overhead(&[300], &turns).unwrap();
-        assert_eq!(overhead.plain.whole, OverheadNs { low: 400, high: 420 });
+        assert_eq!(overhead.plain.overhead_ns, OverheadNs { low: 400, high: 420 });
     }
 
     /// Fails where time that is spent in entering and leaving the kernel is lost: it is part of
@@ -359,7 +351,7 @@ mod tests {
     #[test]
     fn calls_that_seem_shorter_than_they_are_have_less_than_nothing_of_the_toll() {
         let overhead = overhead(&[300], &[[&[700], &[200], &[300]]]).unwrap();
-        assert_eq!(overhead.plain.within, OverheadNs { low: -100, high: -70 });
+        assert_eq!(overhead.plain.overhead_within_ns, OverheadNs { low: -100, high: -70 });
     }
 
     #[test]
@@ -368,7 +360,7 @@ mod tests {
         assert_eq!(overhead(&[1], &[]), None);
         assert_eq!(overhead(&[1], &[[&[1], &[], &[1]]]), None);
         let faster = overhead(&[105], &[[&[103], &[101], &[105]]]).unwrap();
-        assert_eq!(faster.plain.whole, OverheadNs { low: 0, high: 0 });
+        assert_eq!(faster.plain.overhead_ns, OverheadNs { low: 0, high: 0 });
     }
 
     /// Fails where what is kept for the machine is read as something else, or grows.
