@@ -68,33 +68,29 @@ pub fn send_to_thread(thread: Pid, signal: i32) {
 /// Has a process be sent each of these signals that comes, once its number is not 0. One that
 /// is ignored already stays so.
 pub fn pass_on(signals: impl IntoIterator<Item = i32>, process: &Arc<AtomicI32>) -> io::Result<()> {
-    for signal in signals.into_iter().filter(|signal| !is_ignored(*signal)) {
-        let process = Arc::clone(process);
-        let action = move || {
-            let process = process.load(Ordering::SeqCst);
-            if process > 0 {
-                // SAFETY: kill(2) may be called in a signal handler (signal-safety(7)).
-                unsafe { libc::kill(process, signal) };
-            }
-        };
-        // SAFETY: it reads an atomic and makes one system call.
-        unsafe { low_level::register(signal, action) }?;
-    }
-    Ok(())
+    pass_on_if(signals, process, |_| true)
 }
 
-/// Has a process be sent each of these signals that another process sent to this one, once its number
-/// is not 0. Those of a terminal, which reach both, do nothing. One that is ignored already stays so.
+/// The same of those that another process sent to this one. Those of a terminal, which reach both,
+/// do nothing.
 pub fn pass_on_sent(
     signals: impl IntoIterator<Item = i32>,
     process: &Arc<AtomicI32>,
+) -> io::Result<()> {
+    // What a process sends has a code that is not positive (sigaction(2)).
+    pass_on_if(signals, process, |info| info.si_code <= 0)
+}
+
+fn pass_on_if(
+    signals: impl IntoIterator<Item = i32>,
+    process: &Arc<AtomicI32>,
+    passes: fn(&libc::siginfo_t) -> bool,
 ) -> io::Result<()> {
     for signal in signals.into_iter().filter(|signal| !is_ignored(*signal)) {
         let process = Arc::clone(process);
         let action = move |info: &libc::siginfo_t| {
             let process = process.load(Ordering::SeqCst);
-            // What a process sends has a code that is not positive (sigaction(2)).
-            if process > 0 && info.si_code <= 0 {
+            if process > 0 && passes(info) {
                 // SAFETY: kill(2) may be called in a signal handler (signal-safety(7)).
                 unsafe { libc::kill(process, signal) };
             }
