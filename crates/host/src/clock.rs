@@ -80,10 +80,12 @@ pub(crate) fn ticks_ns(ticks: u64) -> u64 {
 }
 
 /// The two clocks, read together.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Moment {
-    ticks: u64,
-    monotonic_ns: u64,
+    /// The counter.
+    pub ticks: u64,
+    /// `CLOCK_MONOTONIC`.
+    pub monotonic_ns: u64,
 }
 
 impl Default for Clock {

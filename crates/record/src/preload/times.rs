@@ -3,18 +3,11 @@
 use std::fs;
 use std::time::Duration;
 
-use host::clock::{Clock, ClockTold, monotonic_ns};
+use host::clock::{Clock, ClockTold, Moment};
 
 /// For so long both are compared at the least.
 const LEAST: Duration = Duration::from_millis(2);
 const CLOCK_SOURCE: &str = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
-
-/// Both clocks at one moment.
-#[derive(Clone, Copy)]
-struct Moment {
-    ticks: u64,
-    ns: u64,
-}
 
 /// The cycle counter where the kernel itself keeps time by it; nothing to convert elsewhere.
 pub(super) struct Times {
@@ -28,7 +21,7 @@ impl Times {
         let is_trusted = fs::read_to_string(CLOCK_SOURCE).is_ok_and(|name| name.trim() == "tsc");
         let told = ClockTold { cycles: true, tick_ns: 1.0 };
         let cycles = is_trusted.then(|| Clock::told(told));
-        let first = moment(cycles.as_ref());
+        let first = cycles.as_ref().map(Clock::moment).unwrap_or_default();
         let mut times = Self { cycles, first, last: first };
         if times.by_cycles() {
             std::thread::sleep(LEAST);
@@ -40,8 +33,7 @@ impl Times {
     /// For a library with the clock of this process.
     #[cfg(feature = "fuzz")]
     pub(super) fn same() -> Self {
-        let none = Moment { ticks: 0, ns: 0 };
-        Self { cycles: None, first: none, last: none }
+        Self { cycles: None, first: Moment::default(), last: Moment::default() }
     }
 
     pub(super) fn by_cycles(&self) -> bool {
@@ -50,7 +42,8 @@ impl Times {
 
     /// Reads both again: the longer they are compared, the better one is known by the other.
     pub(super) fn compare(&mut self) {
-        let now = moment(self.cycles.as_ref());
+        let Some(clock) = &self.cycles else { return };
+        let now = clock.moment();
         if now.ticks > self.first.ticks {
             self.last = now;
         }
@@ -61,25 +54,17 @@ impl Times {
             return ticks;
         }
         let Self { first, last, .. } = self;
-        let scale = (last.ns - first.ns) as f64 / (last.ticks - first.ticks).max(1) as f64;
+        let scale = (last.monotonic_ns - first.monotonic_ns) as f64
+            / (last.ticks - first.ticks).max(1) as f64;
         let since = ticks.wrapping_sub(first.ticks).cast_signed() as f64 * scale;
-        first.ns.saturating_add_signed(since as i64)
+        first.monotonic_ns.saturating_add_signed(since as i64)
     }
-}
-
-/// Of several readings that which took the least, and was not disturbed.
-fn moment(cycles: Option<&Clock>) -> Moment {
-    let Some(clock) = cycles else { return Moment { ticks: 0, ns: 0 } };
-    let once = || {
-        let (before, ticks, after) = (monotonic_ns(), clock.ticks(), monotonic_ns());
-        (after - before, Moment { ticks, ns: before.midpoint(after) })
-    };
-    let further = (0..4).map(|_| once());
-    further.fold(once(), |best, next| if next.0 < best.0 { next } else { best }).1
 }
 
 #[cfg(test)]
 mod tests {
+    use host::clock::monotonic_ns;
+
     use super::*;
 
     #[test]
