@@ -11,12 +11,14 @@ use std::fmt;
 use std::fs;
 use std::io::{self, BufRead, BufReader};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::root::Root;
 
-/// `TCP_LISTEN`, as `/proc/net/tcp` writes it.
-const TCP_LISTEN: &str = "0A";
+/// `TCP_ESTABLISHED`, as `/proc/net/tcp` writes it.
+pub const ESTABLISHED: &str = "01";
+/// `TCP_LISTEN`.
+pub const LISTENS: &str = "0A";
 /// `__SO_ACCEPTCON`, the flags of a `unix:` socket that listens.
 const UNIX_LISTENS: &str = "00010000";
 
@@ -94,7 +96,12 @@ impl Listeners {
         let inodes: HashSet<u64> = sockets.into_iter().flatten().flatten().collect();
         let mut known = Vec::new();
         for pid in pids {
-            let tcp = ["tcp", "tcp6"].into_iter().flat_map(|name| tcp_listeners(root, *pid, name));
+            // The kernel lists those that listen first (`tcp_get_idx` in its `tcp_ipv4.c`). What follows
+            // them is not read: after a load it is tens of thousands of connections that have ended,
+            // and takes a tenth of a second.
+            let tcp_listeners =
+                |name| table(root, *pid, name).map_while(|line| tcp_listener(&line));
+            let tcp = ["tcp", "tcp6"].into_iter().flat_map(tcp_listeners);
             let unix = table(root, *pid, "unix").filter_map(|line| unix_listener(&line));
             for (inode, endpoint) in tcp.chain(unix) {
                 if inodes.contains(&inode) && !known.contains(&endpoint) {
@@ -107,40 +114,47 @@ impl Listeners {
 }
 
 /// Inodes of the sockets that a process has open.
-fn sockets(root: &Root, pid: i32) -> io::Result<Vec<u64>> {
-    let socket = |entry: io::Result<fs::DirEntry>| -> Option<u64> {
-        let target = fs::read_link(entry.ok()?.path()).ok()?;
-        target.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?.parse().ok()
-    };
-    Ok(fs::read_dir(root.locate(format!("/proc/{pid}/fd")))?.filter_map(socket).collect())
+pub fn sockets(root: &Root, pid: i32) -> io::Result<Vec<u64>> {
+    let entries = fs::read_dir(root.locate(format!("/proc/{pid}/fd")))?.flatten();
+    Ok(entries.filter_map(|entry| inode(&fs::read_link(entry.path()).ok()?)).collect())
+}
+
+/// The inode of what a descriptor stands for, where that is a socket.
+pub fn inode(target: &Path) -> Option<u64> {
+    target.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?.parse().ok()
 }
 
 /// The lines of a table of sockets, without its heading.
-fn table(root: &Root, pid: i32, name: &str) -> impl Iterator<Item = String> + use<> {
+pub fn table(root: &Root, pid: i32, name: &str) -> impl Iterator<Item = String> + use<> {
     let file = fs::File::open(root.locate(format!("/proc/{pid}/net/{name}")));
     file.into_iter().flat_map(|file| BufReader::new(file).lines().map_while(Result::ok).skip(1))
 }
 
-/// The kernel lists those that listen first (`tcp_get_idx` in its
-/// `tcp_ipv4.c`). What follows them is not read: after a load it is tens of
-/// thousands of connections that have ended, and takes a tenth of a second.
-fn tcp_listeners(
-    root: &Root,
-    pid: i32,
-    name: &str,
-) -> impl Iterator<Item = (u64, Endpoint)> + use<> {
-    table(root, pid, name).map_while(|line| tcp_listener(&line))
+pub(crate) fn tcp_listener(line: &str) -> Option<(u64, Endpoint)> {
+    let socket = TcpSocket::parse(line).filter(|socket| socket.state == LISTENS)?;
+    Some((socket.inode, Endpoint::Tcp(socket.local)))
 }
 
-/// A line of `/proc/net/tcp` or `tcp6`: number, local and remote address,
-/// state, five fields, inode.
-pub(crate) fn tcp_listener(line: &str) -> Option<(u64, Endpoint)> {
-    let mut fields = line.split_whitespace().skip(1);
-    let (ip, port) = fields.next()?.split_once(':')?;
-    let state = fields.nth(1)?;
-    let inode = fields.nth(5)?.parse().ok()?;
-    let address = SocketAddr::new(ip_from_hex(ip)?, u16::from_str_radix(port, 16).ok()?);
-    (state == TCP_LISTEN).then_some((inode, Endpoint::Tcp(address)))
+/// A TCP socket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TcpSocket<'a> {
+    /// Its own address.
+    pub local: SocketAddr,
+    /// [`ESTABLISHED`], [`LISTENS`] or another.
+    pub state: &'a str,
+    /// What descriptors of it lead to.
+    pub inode: u64,
+}
+
+impl<'a> TcpSocket<'a> {
+    /// From a line of `/proc/net/tcp` or `tcp6`: number, local and remote address, state, five
+    /// fields, inode.
+    pub fn parse(line: &'a str) -> Option<Self> {
+        let mut fields = line.split_whitespace().skip(1);
+        let (ip, port) = fields.next()?.split_once(':')?;
+        let local = SocketAddr::new(ip_from_hex(ip)?, u16::from_str_radix(port, 16).ok()?);
+        Some(Self { local, state: fields.nth(1)?, inode: fields.nth(5)?.parse().ok()? })
+    }
 }
 
 /// Words of 32 bits in the byte order of this machine.
@@ -159,15 +173,17 @@ fn ip_from_hex(hex: &str) -> Option<IpAddr> {
     Some(Ipv6Addr::from(bytes).into())
 }
 
-/// A line of `/proc/net/unix`: number, references, protocol, flags, type,
-/// state, inode, path.
 pub(crate) fn unix_listener(line: &str) -> Option<(u64, Endpoint)> {
+    let (inode, flags, path) = unix_socket(line)?;
+    (flags == UNIX_LISTENS).then_some((inode, Endpoint::Unix(path.into())))
+}
+
+/// The inode, flags and path of a socket that has one, from a line of `/proc/net/unix`: number,
+/// references, protocol, flags, type, state, inode, path.
+pub fn unix_socket(line: &str) -> Option<(u64, &str, String)> {
     let fields: Vec<&str> = line.split_whitespace().collect();
     let (flags, inode, path) = (*fields.get(3)?, fields.get(6)?, fields.get(7..)?);
-    if flags != UNIX_LISTENS || path.is_empty() {
-        return None;
-    }
-    Some((inode.parse().ok()?, Endpoint::Unix(path.join(" ").into())))
+    (!path.is_empty()).then_some((inode.parse().ok()?, flags, path.join(" ")))
 }
 
 #[cfg(test)]
@@ -227,6 +243,17 @@ mod tests {
         let known = vec![Endpoint::Tcp("127.0.0.1:80".parse().unwrap())];
         let found = Listeners::of(&fixture.root(), &[42]);
         assert_eq!(found, Listeners { known, are_all: true });
+    }
+
+    #[test]
+    fn addresses_are_those_that_people_write() {
+        let local = |address: &str| {
+            let line = format!("0: {address} 00000000:0000 01 0:0 0:0 0 0 0 7 1");
+            TcpSocket::parse(&line).map(|socket| socket.local.to_string())
+        };
+        assert_eq!(local("0100007F:1538").as_deref(), Some("127.0.0.1:5432"));
+        assert_eq!(local("00000000000000000000000001000000:0050").as_deref(), Some("[::1]:80"));
+        assert_eq!(["0100007F", "x:1", ":1"].map(local), [None, None, None]);
     }
 
     #[test]

@@ -2,18 +2,14 @@
 //! port that is listened on (`/proc/PID/net/tcp`).
 
 use std::collections::HashSet;
-use std::fs;
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 
-/// As proc(5) has them.
-const ESTABLISHED: &str = "01";
-const LISTENS: &str = "0A";
+use host::root::Root;
+use host::sockets::{ESTABLISHED, LISTENS, TcpSocket, table, unix_socket};
 
 /// The inodes of the connections that were accepted, in the network namespace of a process.
 pub(crate) fn accepted(process: u32) -> HashSet<u64> {
-    let read = |table| fs::read_to_string(format!("/proc/{process}/net/{table}"));
-    let tables: String = ["tcp", "tcp6"].map(|table| read(table).unwrap_or_default()).concat();
-    accepted_in(&tables)
+    accepted_in(&lines(process)).map(|socket| socket.inode).collect()
 }
 
 /// Where a process with these sockets answers: the first of its connections that it accepted, or of its local sockets that
@@ -22,74 +18,41 @@ pub(crate) fn address(process: u32, sockets: &HashSet<u64>) -> Option<String> {
     if sockets.is_empty() {
         return None;
     }
-    let read =
-        |table| fs::read_to_string(format!("/proc/{process}/net/{table}")).unwrap_or_default();
-    let tables = ["tcp", "tcp6"].map(read).concat();
-    let accepted = accepted_in(&tables);
-    let is_own = |inode: &u64| sockets.contains(inode);
-    let line = tables.lines().find(|line| {
-        let inode = socket(line).map(|socket| socket.2);
-        inode.is_some_and(|inode| is_own(&inode) && accepted.contains(&inode))
+    let lines = lines(process);
+    let tcp = accepted_in(&lines).find(|socket| sockets.contains(&socket.inode)).map(|socket| {
+        SocketAddr::new(socket.local.ip().to_canonical(), socket.local.port()).to_string()
     });
-    let tcp = line.and_then(|line| in_words(line.split_whitespace().nth(1)?));
     tcp.or_else(|| {
-        let unix = read("unix");
-        let mut named = unix.lines().filter_map(|line| {
-            let fields: Vec<&str> = line.split_whitespace().collect();
-            let inode = fields.get(6)?.parse().ok()?;
-            fields.get(7).filter(|_| is_own(&inode)).map(|path| (*path).to_owned())
-        });
-        named.next()
+        table(&Root::real(), process.cast_signed(), "unix").find_map(|line| {
+            let (inode, _, path) = unix_socket(&line)?;
+            sockets.contains(&inode).then_some(path)
+        })
     })
 }
 
-/// `0100007F:1538` as `127.0.0.1:5432`: numbers of 32 bits in the machine's order.
-fn in_words(address: &str) -> Option<String> {
-    let (host, port) = address.split_once(':')?;
-    let port = u16::from_str_radix(port, 16).ok()?;
-    let words = (0..host.len() / 8)
-        .map(|at| Some(u32::from_str_radix(host.get(at * 8..at * 8 + 8)?, 16).ok()?.to_ne_bytes()));
-    let bytes = words.collect::<Option<Vec<_>>>()?.concat();
-    let host: IpAddr = match <[u8; 4]>::try_from(&*bytes) {
-        Ok(four) => four.into(),
-        Err(_) => IpAddr::from(<[u8; 16]>::try_from(&*bytes).ok()?).to_canonical(),
-    };
-    Some(SocketAddr::new(host, port).to_string())
+/// Of both tables of TCP sockets.
+fn lines(process: u32) -> Vec<String> {
+    let table = |name| table(&Root::real(), process.cast_signed(), name);
+    ["tcp", "tcp6"].into_iter().flat_map(table).collect()
 }
 
-fn accepted_in(tables: &str) -> HashSet<u64> {
-    let sockets: Vec<_> = tables.lines().filter_map(socket).collect();
-    let is = |wanted| move |socket: &&(&str, &str, u64)| socket.1 == wanted;
-    let ports: HashSet<&str> = sockets.iter().filter(is(LISTENS)).map(|socket| socket.0).collect();
-    let connections = sockets.iter().filter(is(ESTABLISHED));
-    connections.filter(|socket| ports.contains(socket.0)).map(|socket| socket.2).collect()
-}
-
-/// The port here, the state and the inode of a line.
-fn socket(line: &str) -> Option<(&str, &str, u64)> {
-    let fields: Vec<&str> = line.split_whitespace().collect();
-    let port = fields.get(1)?.rsplit_once(':')?.1;
-    Some((port, fields.get(3)?, fields.get(9)?.parse().ok()?))
+fn accepted_in(lines: &[String]) -> impl Iterator<Item = TcpSocket<'_>> {
+    let sockets = || lines.iter().filter_map(|line| TcpSocket::parse(line));
+    let listened_on = sockets().filter(|socket| socket.state == LISTENS);
+    let ports: HashSet<u16> = listened_on.map(|socket| socket.local.port()).collect();
+    sockets()
+        .filter(move |socket| socket.state == ESTABLISHED && ports.contains(&socket.local.port()))
 }
 
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
 
+    use std::fs;
     use std::net::{TcpListener, TcpStream};
     use std::os::fd::AsRawFd as _;
 
     use super::*;
-
-    #[test]
-    fn addresses_are_read_as_people_write_them() {
-        let four = in_words("0100007F:1538");
-        assert_eq!(four.as_deref(), Some("127.0.0.1:5432"));
-        let mapped = in_words("0000000000000000FFFF00000100007F:0050");
-        assert_eq!(mapped.as_deref(), Some("127.0.0.1:80"));
-        assert_eq!(in_words("00000000000000000000000001000000:0050").as_deref(), Some("[::1]:80"));
-        assert_eq!([in_words("0100007F"), in_words("x:1"), in_words(":1")], [None, None, None]);
-    }
 
     /// Fails where a connection that the process made itself is taken for one that it accepted.
     #[test]

@@ -1,9 +1,12 @@
 //! What processes have when a recording begins: threads, descriptors, a working folder.
 
 use std::cell::LazyCell;
+use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
 
+use host::sockets;
 use trace::{ROOT_FOLDER, WORKING_FOLDER};
 
 use crate::connections;
@@ -34,7 +37,8 @@ pub(crate) fn of_process(process: u32) -> Vec<Inherited> {
     let accepted = LazyCell::new(|| connections::accepted(process));
     let descriptors = numbers.into_iter().filter_map(|fd| {
         let mut path = link(&format!("fd/{fd}"))?;
-        if socket_inode(&path).is_some_and(|inode| accepted.contains(&inode)) {
+        let socket = sockets::inode(Path::new(OsStr::from_bytes(&path)));
+        if socket.is_some_and(|inode| accepted.contains(&inode)) {
             path.extend(trace::ACCEPTED);
         }
         let info = fs::read_to_string(format!("/proc/{process}/fdinfo/{fd}")).ok()?;
@@ -42,21 +46,6 @@ pub(crate) fn of_process(process: u32) -> Vec<Inherited> {
         Some(Inherited { fd: fd as i32, path, flags, offset })
     });
     folder.into_iter().chain(root).chain(descriptors).collect()
-}
-
-/// The inodes of a process's sockets.
-pub(crate) fn sockets(process: u32) -> impl Iterator<Item = u64> {
-    let folder = format!("/proc/{process}/fd");
-    numbers_in(&folder).into_iter().filter_map(move |fd| {
-        let target = fs::read_link(format!("{folder}/{fd}")).ok()?;
-        socket_inode(target.as_os_str().as_bytes())
-    })
-}
-
-/// The inode of what a descriptor stands for, where that is a socket.
-fn socket_inode(path: &[u8]) -> Option<u64> {
-    let number = path.strip_prefix(b"socket:[")?.strip_suffix(b"]")?;
-    std::str::from_utf8(number).ok()?.parse().ok()
 }
 
 /// A process's threads, itself first.

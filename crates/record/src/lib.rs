@@ -67,7 +67,6 @@ mod overhead;
 mod pace;
 mod preload;
 mod privileges;
-mod process_of;
 mod processor_time;
 mod ptrace;
 mod raw_call;

@@ -1,16 +1,16 @@
 //! Processes outside of a recording that end its waits: looked at while they are there.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::io::ErrorKind;
 use std::path::PathBuf;
 use std::{fs, io, iter};
 
 use host::process::Stat;
 use host::root::Root;
+use host::sockets::sockets;
 use trace::AwaitedProcess;
 
-use crate::process_of::process_of;
-use crate::{connections, inherited};
+use crate::connections;
 
 /// What all threads of the kernel come from.
 const KTHREADD: u32 = 2;
@@ -69,8 +69,8 @@ fn look(thread: u32, is_followed: impl Fn(u32) -> bool) -> Met {
     if is_of_the_kernel(process) {
         return Met::Kernel;
     }
-    let sockets = inherited::sockets(process).collect::<HashSet<u64>>();
-    let address = connections::address(process, &sockets);
+    let sockets = sockets(&Root::real(), process.cast_signed()).unwrap_or_default();
+    let address = connections::address(process, &sockets.into_iter().collect());
     let number = if is_followed(process) { process } else { first_of_program(process) };
     Met::Program(AwaitedProcess { number, name, address })
 }
@@ -90,4 +90,25 @@ fn first_of_program(process: u32) -> u32 {
     let parents = iter::successors(Some(process), |process| parent_of(*process));
     let is_own = |process: &u32| own.is_some() && program(*process) == own;
     parents.take_while(is_own).last().unwrap_or(process)
+}
+
+/// The number of a thread's process, and its name; none where it has ended.
+fn process_of(thread: u32) -> Option<(u32, String)> {
+    let status = fs::read_to_string(format!("/proc/{thread}/status")).ok()?;
+    let field = |name: &str| status.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
+    let process: u32 = field("Tgid:")?.parse().ok()?;
+    let name = fs::read_to_string(format!("/proc/{process}/comm")).ok()?;
+    Some((process, name.trim_end().to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_has_the_process_that_it_is_of() {
+        let here = rustix::thread::gettid().as_raw_nonzero().get().cast_unsigned();
+        assert_eq!(process_of(here).map(|(process, _)| process), Some(std::process::id()));
+        assert_eq!(process_of(u32::MAX), None);
+    }
 }
