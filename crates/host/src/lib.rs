@@ -20,7 +20,6 @@ mod cpu;
 pub mod details;
 pub mod device;
 pub mod disks;
-pub mod ext4;
 mod file;
 #[cfg(any(test, feature = "fixture"))]
 pub mod fixture;
