@@ -13,6 +13,7 @@ use std::path::Path;
 
 use model::place::Detail;
 
+use crate::journal::has_journal;
 use crate::mounts::Mount;
 use crate::root::{Root, attribute};
 
@@ -51,27 +52,20 @@ fn journaled(data: &str) -> String {
 }
 
 fn journal(root: &Root, mount: &Mount, device: Option<&str>) -> Option<Detail> {
+    let kind = mount.filesystem.as_str();
+    let source = match kind {
+        "ext4" => format!("/sys/fs/ext4/{}/journal_task", device?),
+        _ => by_kind(mount),
+    };
     let data = mount.super_option("data").map_or("ordered".into(), OsStr::to_string_lossy);
-    match mount.filesystem.as_str() {
-        "ext4" => {
-            let source = format!("/sys/fs/ext4/{}/journal_task", device?);
-            let value = match root.attribute(&source)?.as_str() {
-                "<none>" => "none".to_owned(),
-                _ => journaled(&data),
-            };
-            Some(Detail::new("journal", value, source))
-        }
-        "ext3" => Some(Detail::new("journal", journaled(&data), by_kind(mount))),
-        "xfs" | "jfs" => Some(Detail::new("journal", "metadata", by_kind(mount))),
-        "btrfs" => {
-            let value = "none: copy-on-write, with a log tree for fsync";
-            Some(Detail::new("journal", value, by_kind(mount)))
-        }
-        "ext2" | "vfat" | "exfat" | "msdos" | "tmpfs" | "ramfs" => {
-            Some(Detail::new("journal", "none", by_kind(mount)))
-        }
-        _ => None,
-    }
+    let value = match (kind, has_journal(root, kind, device.unwrap_or_default())) {
+        ("btrfs", _) => "none: copy-on-write, with a log tree for fsync".to_owned(),
+        ("tmpfs" | "ramfs", _) | (_, Some(false)) => "none".to_owned(),
+        ("ext3" | "ext4", Some(true)) => journaled(&data),
+        (_, Some(true)) => "metadata".to_owned(),
+        (_, None) => return None,
+    };
+    Some(Detail::new("journal", value, source))
 }
 
 fn compression(mount: &Mount) -> Option<Detail> {
