@@ -140,7 +140,7 @@ impl<'a> Stack<'a> {
                 let why = format!("where {filesystem} stores its files: it names no device");
                 self.untold(StorageKind::Other, why)
             }
-            Keeping::Device => self.device(mount.device).into_iter().collect(),
+            Keeping::Device => self.device(mount.device),
         }
     }
 
@@ -170,10 +170,7 @@ impl<'a> Stack<'a> {
     /// Only `fuseblk` stands on a device that the kernel knows of.
     fn fuse(&mut self, mount: &Mount) -> Vec<String> {
         self.ends.push(StorageKind::Fuse);
-        if mount.device.is_anonymous() {
-            return Vec::new();
-        }
-        self.device(mount.device).into_iter().collect()
+        if mount.device.is_anonymous() { Vec::new() } else { self.device(mount.device) }
     }
 
     /// All that is written to an overlay goes to its upper directory.
@@ -205,7 +202,7 @@ impl<'a> Stack<'a> {
             }
         };
         if let Some(node) = identity.node {
-            return self.device(node).into_iter().collect();
+            return self.device(node);
         }
         if let Some(mount) = self.mounts.of(path, &identity) {
             return self.file_system(mount);
@@ -223,7 +220,7 @@ impl<'a> Stack<'a> {
             return self.untold(StorageKind::Disk, why);
         };
         let members = self.btrfs_members(source);
-        members.into_iter().filter_map(|member| self.device(member)).collect()
+        members.into_iter().flat_map(|member| self.device(member)).collect()
     }
 
     /// The members of the btrfs that has this device: at least itself.
@@ -246,27 +243,26 @@ impl<'a> Stack<'a> {
             dir.file_name() == Some(name) || mapped.is_some_and(|mapped| *mapped == *name)
         };
         let devices = entries(&self.root.locate("/sys/class/block"));
-        DeviceNumber::parse(&attribute(&devices.into_iter().find(is_it)?.join("dev"))?)
+        number_of(&devices.into_iter().find(is_it)?)
     }
 
     /// Adds a device and all below it, and returns its name. A device that several
     /// others stand on is listed once.
-    fn device(&mut self, number: DeviceNumber) -> Option<String> {
+    fn device(&mut self, number: DeviceNumber) -> Vec<String> {
         let known =
             |layer: &&DeviceLayer| (layer.major, layer.minor) == (number.major, number.minor);
         if let Some(layer) = self.layers.iter().find(known) {
-            return Some(layer.name.clone());
+            return vec![layer.name.clone()];
         }
         if !self.may_step_down() {
-            return None;
+            return Vec::new();
         }
         let link = self.root.locate(format!("/sys/dev/block/{number}"));
         let dir = match fs::canonicalize(&link) {
             Ok(dir) => dir,
             Err(error) => {
-                self.unread.push(format!("/sys/dev/block/{number} cannot be read ({error})"));
-                self.ends.push(StorageKind::Disk);
-                return None;
+                let why = format!("/sys/dev/block/{number} cannot be read ({error})");
+                return self.untold(StorageKind::Disk, why);
             }
         };
         let layer = layer(&dir, number);
@@ -274,14 +270,14 @@ impl<'a> Stack<'a> {
         self.layers.push(layer);
         let below = self.below(&dir, index);
         self.layers[index].below = below;
-        Some(name)
+        vec![name]
     }
 
     /// The names of what is directly below a device.
     fn below(&mut self, dir: &Path, index: usize) -> Vec<String> {
         let kind = self.layers[index].kind.clone();
         match kind.as_str() {
-            "partition" => self.disk_of(dir).into_iter().collect(),
+            "partition" => self.disk_of(dir),
             "loop" => self.loop_file(dir, index),
             "ram" | "zram" => self.end(StorageKind::Memory),
             _ => {
@@ -289,23 +285,20 @@ impl<'a> Stack<'a> {
                 if members.is_empty() {
                     return self.end(StorageKind::Disk);
                 }
-                members.into_iter().filter_map(|member| self.device(member)).collect()
+                members.into_iter().flat_map(|member| self.device(member)).collect()
             }
         }
     }
 
     /// A partition's directory is within that of its disk.
-    fn disk_of(&mut self, dir: &Path) -> Option<String> {
-        let number =
-            attribute(&dir.parent()?.join("dev")).and_then(|text| DeviceNumber::parse(&text));
-        if number.is_none() {
-            self.unread.push(format!(
-                "the disk that holds the partition {} was not found in /sys",
-                dir.display()
-            ));
-            self.ends.push(StorageKind::Disk);
+    fn disk_of(&mut self, dir: &Path) -> Vec<String> {
+        let disk = dir.parent().unwrap_or(dir);
+        if let Some(number) = number_of(disk) {
+            return self.device(number);
         }
-        self.device(number?)
+        let shown = dir.display();
+        let why = format!("the disk that holds the partition {shown} was not found in /sys");
+        self.untold(StorageKind::Disk, why)
     }
 
     fn loop_file(&mut self, dir: &Path, index: usize) -> Vec<String> {
@@ -371,8 +364,12 @@ fn chosen(list: &str) -> &str {
 
 /// The numbers of the devices that a directory of links lists.
 fn numbers_in(dir: &Path) -> Vec<DeviceNumber> {
-    let number = |entry: &PathBuf| DeviceNumber::parse(&attribute(&entry.join("dev"))?);
-    entries(dir).iter().filter_map(number).collect()
+    entries(dir).iter().filter_map(|entry| number_of(entry)).collect()
+}
+
+/// The number of the device that has this directory.
+fn number_of(device: &Path) -> Option<DeviceNumber> {
+    DeviceNumber::parse(&attribute(&device.join("dev"))?)
 }
 
 /// What is in a directory, in the order of the names; nothing where it cannot be read.
