@@ -6,6 +6,7 @@
 
 use std::fs;
 use std::os::unix::fs::symlink;
+use std::path::Path;
 
 use tempfile::TempDir;
 
@@ -184,48 +185,19 @@ impl Fixture {
     /// Makes a device stand on another.
     pub fn slave(&self, name: &str, slave: &str) -> &Self {
         let target = fs::canonicalize(self.root().locate(format!("/sys/class/block/{slave}")));
-        let slaves = self.root().locate(format!("/sys/class/block/{name}/slaves"));
-        fs::create_dir_all(&slaves).unwrap();
-        symlink(target.unwrap(), slaves.join(slave)).unwrap();
+        self.link_to(&format!("/sys/class/block/{name}/slaves/{slave}"), target.unwrap());
         self
     }
 
     /// A symbolic link to what is said, which need not be there.
-    pub fn link_to(&self, path: &str, target: &str) {
+    pub fn link_to(&self, path: &str, target: impl AsRef<Path>) {
         let link = self.root().locate(path);
         fs::create_dir_all(link.parent().unwrap()).unwrap();
-        symlink(target, link).unwrap();
+        symlink(target.as_ref(), link).unwrap();
     }
 
     fn link(&self, dir: &str, name: &str, device: &str) {
-        let dir = self.root().locate(dir);
-        fs::create_dir_all(&dir).unwrap();
         let target = self.root().locate(format!("/sys/devices/{device}"));
-        symlink(target, dir.join(name)).unwrap();
-    }
-
-    /// An ext4 on LUKS on a logical volume over two disks, one of them by its partition.
-    pub fn luks_on_two_disks() -> Self {
-        let fixture = Self::with_mounts(
-            "21 1 253:1 / /srv/data rw,noatime shared:5 - ext4 /dev/mapper/vault rw,data=journal\n",
-        );
-        fixture
-            .device("8:0", "pci0/ata1", "sda")
-            .device("8:1", "pci0/ata1/sda", "sda1")
-            .set("sda1", "partition", "1")
-            .device("8:16", "pci0/ata2", "sdb")
-            .device("253:0", "virtual/block", "dm-0")
-            .set("dm-0", "dm/name", "vg-data")
-            .slave("dm-0", "sda1")
-            .slave("dm-0", "sdb")
-            .device("253:1", "virtual/block", "dm-1")
-            .set("dm-1", "dm/name", "vault")
-            .slave("dm-1", "dm-0");
-        fixture
-            .set("sda", "device/model", "WDC WD40EFRX-68N    ")
-            .set("sda", "queue/rotational", "1")
-            .set("sda", "queue/write_cache", "write back")
-            .set("sda", "queue/scheduler", "none mq-deadline [bfq]");
-        fixture
+        self.link_to(&format!("{dir}/{name}"), target);
     }
 }

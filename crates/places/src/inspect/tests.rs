@@ -50,6 +50,31 @@ fn nvme(mountinfo: &str) -> Fixture {
 
 const NVME_ROOT: &str = "29 1 259:2 / / rw,relatime shared:1 - ext4 /dev/root rw,commit=60\n";
 
+/// An ext4 on LUKS on a logical volume over two disks, one of them by its partition.
+fn luks_on_two_disks() -> Fixture {
+    let fixture = Fixture::with_mounts(
+        "21 1 253:1 / /srv/data rw,noatime shared:5 - ext4 /dev/mapper/vault rw,data=journal\n",
+    );
+    fixture
+        .device("8:0", "pci0/ata1", "sda")
+        .device("8:1", "pci0/ata1/sda", "sda1")
+        .set("sda1", "partition", "1")
+        .device("8:16", "pci0/ata2", "sdb")
+        .device("253:0", "virtual/block", "dm-0")
+        .set("dm-0", "dm/name", "vg-data")
+        .slave("dm-0", "sda1")
+        .slave("dm-0", "sdb")
+        .device("253:1", "virtual/block", "dm-1")
+        .set("dm-1", "dm/name", "vault")
+        .slave("dm-1", "dm-0");
+    fixture
+        .set("sda", "device/model", "WDC WD40EFRX-68N    ")
+        .set("sda", "queue/rotational", "1")
+        .set("sda", "queue/write_cache", "write back")
+        .set("sda", "queue/scheduler", "none mq-deadline [bfq]");
+    fixture
+}
+
 #[test]
 fn a_partition_stands_on_its_disk_which_tells_the_hardware() {
     let facts = facts(&nvme(NVME_ROOT), "/var/log");
@@ -81,7 +106,7 @@ fn the_placeholder_of_a_root_is_replaced_by_its_device() {
 
 #[test]
 fn mapped_devices_are_followed_to_all_their_disks() {
-    let facts = facts(&Fixture::luks_on_two_disks(), "/srv/data/app");
+    let facts = facts(&luks_on_two_disks(), "/srv/data/app");
     let expected = [
         "dm-1 device-mapper 253:1 > dm-0",
         "dm-0 device-mapper 253:0 > sda1 sdb",
@@ -335,7 +360,7 @@ fn without_a_mount_table_there_are_facts_all_the_same() {
 #[test]
 fn several_bottom_devices_are_summed_and_the_layers_above_are_not() {
     let stat = "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17\n";
-    let fixture = Fixture::luks_on_two_disks();
+    let fixture = luks_on_two_disks();
     for device in ["sda", "sdb", "dm-0", "dm-1"] {
         fixture.write(&format!("/sys/class/block/{device}/stat"), stat);
     }
