@@ -5,7 +5,6 @@
 //! be set at any level; the tightest counts. Where a container hides the levels above
 //! it, what can be seen is all that can be said.
 
-use std::ffi::OsStr;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
@@ -15,6 +14,7 @@ use model::watch::{IoLimit, RunLimits};
 use procfs_core::{FromRead as _, ProcessCGroups};
 
 use crate::file::{KernelFile, field};
+use crate::identity::DeviceNumber;
 use crate::mounts::{Mount, Mounts};
 use crate::pressure::PressureProbe;
 use crate::root::Root;
@@ -164,8 +164,7 @@ fn is_hierarchy(mount: &Mount, controller: Option<&str>) -> bool {
     match controller {
         None => mount.filesystem == "cgroup2",
         Some(name) => {
-            let has = |option: &OsStr| option == name;
-            mount.filesystem == "cgroup" && mount.super_options.iter().any(|o| has(o))
+            mount.filesystem == "cgroup" && mount.super_options.iter().any(|option| option == name)
         }
     }
 }
@@ -205,13 +204,11 @@ fn io_limit(root: &Root, level: &Path, is_version_2: bool) -> Option<IoLimit> {
         let read = text("blkio.throttle.read_bps_device");
         let written = text("blkio.throttle.write_bps_device");
         let read = read.lines().filter_map(throttled_device);
+        let read = read.map(|(limit, bytes)| IoLimit { read_bytes_per_s: Some(bytes), ..limit });
         let written = written.lines().filter_map(throttled_device);
-        read.map(|(device, bytes)| IoLimit { read_bytes_per_s: Some(bytes), ..device })
-            .chain(
-                written
-                    .map(|(device, bytes)| IoLimit { written_bytes_per_s: Some(bytes), ..device }),
-            )
-            .collect()
+        let written =
+            written.map(|(limit, bytes)| IoLimit { written_bytes_per_s: Some(bytes), ..limit });
+        read.chain(written).collect()
     };
     limits.into_iter().reduce(tighter_io)
 }
@@ -235,8 +232,8 @@ fn throttled_device(line: &str) -> Option<(IoLimit, u64)> {
 }
 
 fn numbered_device(text: &str) -> Option<IoLimit> {
-    let (major, minor) = text.split_once(':')?;
-    Some(IoLimit { major: major.parse().ok()?, minor: minor.parse().ok()?, ..IoLimit::default() })
+    let DeviceNumber { major, minor } = DeviceNumber::parse(text)?;
+    Some(IoLimit { major, minor, ..IoLimit::default() })
 }
 
 /// Both limits where they are of one device, and else the one that allows less.

@@ -74,7 +74,7 @@ struct Extents {
 
 fn extents(file: impl AsFd) -> io::Result<Extents> {
     let inode = fstat(&file)?.st_ino;
-    let mut extents = Extents::new();
+    let mut extents = Extents { sum: Stored::NOTHING, seen: BTreeSet::new() };
     let mut search = Search::of(inode);
     let mut offset = 0;
     loop {
@@ -88,10 +88,6 @@ fn extents(file: impl AsFd) -> io::Result<Extents> {
 }
 
 impl Extents {
-    fn new() -> Self {
-        Self { sum: Stored::NOTHING, seen: BTreeSet::new() }
-    }
-
     /// Takes in what a search found; where in the file the last of it begins, if it found
     /// anything.
     fn take(&mut self, found: &[u8], items: u32) -> Option<u64> {
@@ -179,7 +175,7 @@ mod tests {
             item(4 << 20, 84, b"another kind of item"),
         ]
         .concat();
-        let mut extents = Extents::new();
+        let mut extents = Extents { sum: Stored::NOTHING, seen: BTreeSet::new() };
         assert_eq!(extents.take(&found, 6), Some(4 << 20));
         let expected = Stored {
             file_bytes: 100 + 131_072 + 8192,
@@ -190,7 +186,8 @@ mod tests {
         assert_eq!(extents.take(&found, 0), None);
         // What is cut is not read beyond its end.
         for length in 0..found.len() {
-            let _ = Extents::new().take(&found[..length], 6);
+            let _ =
+                Extents { sum: Stored::NOTHING, seen: BTreeSet::new() }.take(&found[..length], 6);
         }
         // Another part of the same extent is stored already.
         extents.add(&regular(REGULAR, 7, 4096, 131_072));
