@@ -23,8 +23,7 @@ const SHELLS: [&str; 5] = ["sh", "bash", "dash", "env", "timeout"];
 
 /// All topics that apply, the one with the most time first.
 pub(crate) fn find(bill: &Bill, uses: &Uses) -> Vec<Advice> {
-    let pays = |topic: &&Topic| bill.processes >= topic.processes_min;
-    let known = TOPICS.iter().filter(pays).filter(|topic| is_known(topic, bill, uses));
+    let known = TOPICS.iter().filter(|topic| is_known(topic, bill, uses));
     let mut all: Vec<Advice> = known.filter_map(|topic| priced(topic, bill, uses)).collect();
     all.sort_by_key(|advice| Reverse(advice.summed_ns));
     all
@@ -38,9 +37,10 @@ fn is_known(topic: &Topic, bill: &Bill, uses: &Uses) -> bool {
         return ran.clone().any(is_known)
             && ran.all(|name| is_known(name) || SHELLS.contains(&name));
     }
+    let marks = || topic.programs.iter().filter(|known| known.contains('/'));
     topic.programs.is_empty()
         || ran.any(is_known)
-        || uses.files().any(|(path, _)| topic.marks.iter().any(|mark| matches(mark, path)))
+        || uses.files().any(|(path, _)| marks().any(|mark| matches(mark, path)))
 }
 
 /// What a topic's calls cost; none where that is not worth telling.
@@ -81,9 +81,12 @@ fn cost(calls: Calls, file: &FileUse, processes: u64) -> (u64, u64) {
         }
         Calls::Missing => (file.missing.calls, file.missing.ns),
         Calls::All => (file.calls, file.all_ns()),
-        Calls::Of(kinds) => kinds.iter().fold((0, 0), |(calls, ns), kind| {
-            (calls + file.kind_calls(*kind), ns.saturating_add(file.kind_ns(*kind)))
-        }),
+        Calls::OfMany(_, processes_min) if processes < processes_min => (0, 0),
+        Calls::Of(kinds) | Calls::OfMany(kinds, _) => {
+            kinds.iter().fold((0, 0), |(calls, ns), kind| {
+                (calls + file.kind_calls(*kind), ns.saturating_add(file.kind_ns(*kind)))
+            })
+        }
     }
 }
 

@@ -8,18 +8,15 @@ use crate::bill::Kind;
 pub(super) struct Topic {
     /// As people call it.
     pub(super) program: &'static str,
-    /// Its names as a command, without versions; any program where there are none.
+    /// Its names as a command, without versions, and paths of files that nothing else uses, for a
+    /// program that is run by another, as pip by Python; any program where there are none.
     pub(super) programs: &'static [&'static str],
-    /// Files that nothing else uses, for a program that is run by another, as pip by Python.
-    pub(super) marks: &'static [&'static str],
     /// Which of its calls, in words.
     pub(super) subject: &'static str,
     /// On which files.
     pub(super) files: &'static [&'static str],
     /// Which calls.
     pub(super) calls: Calls,
-    /// With fewer processes, nothing is gained.
-    pub(super) processes_min: u64,
     /// The one that loses least first.
     pub(super) changes: &'static [Change],
 }
@@ -29,6 +26,8 @@ pub(super) struct Topic {
 pub(super) enum Calls {
     /// Those of these kinds.
     Of(&'static [Kind]),
+    /// The same of so many processes at the least; with fewer, nothing is gained.
+    OfMany(&'static [Kind], u64),
     /// Those that found nothing.
     Missing,
     /// access(2) of what is there.
@@ -46,12 +45,10 @@ pub(super) const TOPICS: &[Topic] = &[
     Topic {
         program: "PostgreSQL",
         programs: &["postgres", "postmaster"],
-        marks: &[],
         subject: "fsync of its write-ahead log, by many sessions",
         files: &["*/pg_wal/*"],
-        calls: Calls::Of(&[Kind::Sync]),
         // Six of its own, and six that commit.
-        processes_min: 12,
+        calls: Calls::OfMany(&[Kind::Sync], 12),
         changes: &[Change {
             set: "commit_delay = 1000 with commit_siblings = 5",
             promises: "sessions that commit at the same time share one sync; no commit is lost",
@@ -62,11 +59,9 @@ pub(super) const TOPICS: &[Topic] = &[
     Topic {
         program: "PostgreSQL",
         programs: &["postgres", "postmaster"],
-        marks: &[],
         subject: "fsync of its write-ahead log",
         files: &["*/pg_wal/*"],
         calls: Calls::Of(&[Kind::Sync]),
-        processes_min: 0,
         changes: &[Change {
             set: "synchronous_commit = off, for all or by SET LOCAL for one transaction",
             promises: "a commit does not wait for the device; the database stays consistent",
@@ -77,11 +72,9 @@ pub(super) const TOPICS: &[Topic] = &[
     Topic {
         program: "PostgreSQL",
         programs: &["postgres", "postmaster"],
-        marks: &[],
         subject: "writing its write-ahead log",
         files: &["*/pg_wal/*"],
         calls: Calls::Of(&[Kind::Write]),
-        processes_min: 0,
         changes: &[Change {
             set: "wal_compression = on",
             promises: "whole pages in the log are compressed; nothing is lost",
@@ -92,11 +85,9 @@ pub(super) const TOPICS: &[Topic] = &[
     Topic {
         program: "Redis",
         programs: &["redis-server", "valkey-server"],
-        marks: &[],
         subject: "fsync of its append-only file",
         files: &["*.aof"],
         calls: Calls::Of(&[Kind::Sync]),
-        processes_min: 0,
         changes: &[Change {
             set: "CONFIG SET appendfsync everysec",
             promises: "a thread syncs once a second, and requests do not wait for it",
@@ -107,11 +98,9 @@ pub(super) const TOPICS: &[Topic] = &[
     Topic {
         program: "dpkg",
         programs: &["dpkg"],
-        marks: &[],
         subject: "fsync of the files that it unpacks",
         files: &["*.dpkg-new"],
         calls: Calls::Of(&[Kind::Sync]),
-        processes_min: 0,
         changes: &[Change {
             set: "dpkg --force-unsafe-io, in images and containers that can be built again",
             promises: "files are unpacked without a sync; dpkg's database keeps its syncs",
@@ -122,11 +111,9 @@ pub(super) const TOPICS: &[Topic] = &[
     Topic {
         program: "The C and C++ compilers",
         programs: &["cc1", "cc1plus", "cpp", "gcc", "g++", "clang", "clang++"],
-        marks: &[],
         subject: "looking for headers in folders that do not have them",
         files: &["*.h", "*.hh", "*.hpp", "*.gch", "*/include/*"],
         calls: Calls::Missing,
-        processes_min: 0,
         changes: &[
             Change {
                 set: "ccache in front of the compiler",
@@ -145,11 +132,9 @@ pub(super) const TOPICS: &[Topic] = &[
     Topic {
         program: "make",
         programs: &["make", "gmake"],
-        marks: &[],
         subject: "looking for files of its built-in rules",
         files: &["*,v", "*/SCCS/*", "*/s.*", "*/RCS/*"],
         calls: Calls::Missing,
-        processes_min: 0,
         changes: &[Change {
             set: "MAKEFLAGS += --no-builtin-rules",
             promises: "make looks only for what the rules of the makefile name",
@@ -160,11 +145,9 @@ pub(super) const TOPICS: &[Topic] = &[
     Topic {
         program: "SQLite",
         programs: &[],
-        marks: &[],
         subject: "its rollback journal",
         files: &["*-journal"],
         calls: Calls::All,
-        processes_min: 0,
         changes: &[
             Change {
                 set: "PRAGMA journal_mode = WAL",
@@ -183,11 +166,9 @@ pub(super) const TOPICS: &[Topic] = &[
     Topic {
         program: "SQLite",
         programs: &[],
-        marks: &[],
         subject: "fsync of its write-ahead log",
         files: &["*-wal"],
         calls: Calls::Of(&[Kind::Sync]),
-        processes_min: 0,
         changes: &[Change {
             set: "PRAGMA synchronous = NORMAL",
             promises: "the log is synced at checkpoints alone; the database stays consistent",
@@ -198,11 +179,9 @@ pub(super) const TOPICS: &[Topic] = &[
     Topic {
         program: "PHP",
         programs: &["php", "php-fpm", "php-cgi"],
-        marks: &[],
         subject: "opening and reading its scripts",
         files: PHP_SCRIPTS,
         calls: Calls::Of(&[Kind::Open, Kind::Read, Kind::Map]),
-        processes_min: 0,
         changes: &[Change {
             set: "opcache.enable = 1 with opcache.validate_timestamps = 0",
             promises: "scripts are compiled once and kept in memory, for all requests of a server",
@@ -213,11 +192,9 @@ pub(super) const TOPICS: &[Topic] = &[
     Topic {
         program: "PHP",
         programs: &["php", "php-fpm", "php-cgi"],
-        marks: &[],
         subject: "asking whether its scripts are there",
         files: PHP_SCRIPTS,
         calls: Calls::Asked,
-        processes_min: 0,
         changes: &[Change {
             set: "opcache.enable_file_override = 1",
             promises: "a server asks the disk no more for a script that opcache has",
@@ -228,11 +205,9 @@ pub(super) const TOPICS: &[Topic] = &[
     Topic {
         program: "PHP",
         programs: &["php", "php-fpm", "php-cgi"],
-        marks: &[],
         subject: "resolving the paths of its scripts again",
         files: PHP_SCRIPTS,
         calls: Calls::ResolvedAgain,
-        processes_min: 0,
         changes: &[Change {
             set: "realpath_cache_size = 16M with realpath_cache_ttl = 600",
             promises: "a path that a process resolved is not resolved again for ten minutes",
@@ -242,12 +217,10 @@ pub(super) const TOPICS: &[Topic] = &[
     },
     Topic {
         program: "npm",
-        programs: &["npm", "npx"],
-        marks: &["*/npm/bin/npm-cli.js", "*/npm/lib/cli.js"],
+        programs: &["npm", "npx", "*/npm/bin/npm-cli.js", "*/npm/lib/cli.js"],
         subject: "its cache of packages",
         files: &["*/_cacache/*"],
         calls: Calls::All,
-        processes_min: 0,
         changes: &[Change {
             set: "npm ci --cache /dev/shm/npm, in images and continuous integration",
             promises: "packages that are used once do not pass through the disk",
@@ -257,12 +230,10 @@ pub(super) const TOPICS: &[Topic] = &[
     },
     Topic {
         program: "pip",
-        programs: &["pip"],
-        marks: &["*/pip/_internal/*"],
+        programs: &["pip", "*/pip/_internal/*"],
         subject: "the compiled modules that it writes and looks for",
         files: &["*/__pycache__/*"],
         calls: Calls::All,
-        processes_min: 0,
         changes: &[Change {
             set: "pip install --no-compile",
             promises: "modules are compiled when they are first imported",
@@ -273,11 +244,9 @@ pub(super) const TOPICS: &[Topic] = &[
     Topic {
         program: "git",
         programs: &["git"],
-        marks: &[],
         subject: "fsync of its objects and references",
         files: &["*/.git/*", "*.git/*", "*/objects/*"],
         calls: Calls::Of(&[Kind::Sync]),
-        processes_min: 0,
         changes: &[
             Change {
                 set: "git config core.fsyncMethod batch",
@@ -296,11 +265,9 @@ pub(super) const TOPICS: &[Topic] = &[
     Topic {
         program: "git",
         programs: &["git"],
-        marks: &[],
         subject: "looking up names in the working tree",
         files: &["*"],
         calls: Calls::Of(&[Kind::Look]),
-        processes_min: 0,
         changes: &[Change {
             set: "git config feature.manyFiles true",
             promises: "git keeps which folders have no new files, and a smaller index",
@@ -311,11 +278,9 @@ pub(super) const TOPICS: &[Topic] = &[
     Topic {
         program: "rsync",
         programs: &["rsync"],
-        marks: &[],
         subject: "fsync of each file",
         files: &["*"],
         calls: Calls::Of(&[Kind::Sync]),
-        processes_min: 0,
         changes: &[Change {
             set: "rsync without --fsync, then sync -f TARGET once",
             promises: "all files are on the device when the one sync has ended",
@@ -326,11 +291,9 @@ pub(super) const TOPICS: &[Topic] = &[
     Topic {
         program: "rsync",
         programs: &["rsync"],
-        marks: &[],
         subject: "making and renaming files",
         files: &["*"],
         calls: Calls::Of(&[Kind::Change]),
-        processes_min: 0,
         changes: &[Change {
             set: "rsync --inplace",
             promises: "files are written where they stand, without a temporary one",
