@@ -69,7 +69,7 @@ type Folder = Rc<RefCell<Option<Arc<[u8]>>>>;
 /// Follows a trace, entry by entry, from its first one.
 ///
 /// Its memory is bounded by what is open at a time: beyond a million descriptors, further ones
-/// are [`missed`](Self::missed).
+/// are not followed.
 #[derive(Default)]
 pub struct Follower {
     paths: Paths,
@@ -82,16 +82,6 @@ pub struct Follower {
 }
 
 impl Follower {
-    /// Knows nothing yet.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// How many descriptors were too many to be followed.
-    pub fn missed(&self) -> u64 {
-        self.tables.missed()
-    }
-
     /// The path of a number that an entry has just now.
     pub fn path(&self, id: PathId) -> Option<&Arc<[u8]>> {
         self.paths.get(id)
@@ -180,31 +170,25 @@ impl Follower {
 
     /// What a call that succeeded made of the table.
     fn descriptors(&mut self, call: &Call, table: TableId, followed: &mut Followed) {
-        let closed_by_exec = call.flags & O_CLOEXEC > 0;
         let fd = i32::try_from(call.result).unwrap_or(NO_FD);
         let ends = [call.fd, call.other];
         match call.op {
             Op::Open => {
                 let path = followed.path.clone();
-                let made = self.make(OpenKind::Named, path, call.flags, 0);
-                followed.made[0] = Some(self.put(table, fd, made, closed_by_exec, call));
+                followed.made[0] = Some(self.open(call, table, fd, OpenKind::Named, path));
             }
             Op::Socket | Op::Special => {
                 let is_socket = call.op == Op::Socket;
                 let kind = if is_socket { OpenKind::Socket } else { OpenKind::Special };
-                let made = self.make(kind, None, call.flags, 0);
-                followed.made[0] = Some(self.put(table, fd, made, closed_by_exec, call));
+                followed.made[0] = Some(self.open(call, table, fd, kind, None));
             }
             Op::Pipe | Op::Socketpair => {
                 let is_pipe = call.op == Op::Pipe;
                 let kind = if is_pipe { OpenKind::Pipe } else { OpenKind::Socket };
-                followed.made = ends.map(|fd| {
-                    let made = self.make(kind, None, call.flags, 0);
-                    Some(self.put(table, fd, made, closed_by_exec, call))
-                });
+                followed.made = ends.map(|fd| Some(self.open(call, table, fd, kind, None)));
             }
             Op::Duplicate if fd != call.fd => {
-                self.duplicate(table, call, fd, closed_by_exec);
+                self.duplicate(table, call, fd, call.flags & O_CLOEXEC > 0);
             }
             Op::Fcntl if [F_DUPFD, F_DUPFD_CLOEXEC].contains(&call.flags) => {
                 self.duplicate(table, call, fd, call.flags == F_DUPFD_CLOEXEC);
@@ -293,15 +277,18 @@ impl Follower {
         Rc::new(Description::new(OpenFile { number, kind, path, flags }, position))
     }
 
-    fn put(
+    /// A call made a descriptor that stands for a new open file.
+    fn open(
         &mut self,
+        call: &Call,
         table: TableId,
         fd: i32,
-        open: Rc<Description>,
-        closed_by_exec: bool,
-        call: &Call,
+        kind: OpenKind,
+        path: Option<Arc<[u8]>>,
     ) -> Arc<OpenFile> {
+        let open = self.make(kind, path, call.flags, 0);
         let file = Arc::clone(&open.file);
+        let closed_by_exec = call.flags & O_CLOEXEC > 0;
         self.tables.put(table, fd, Slot::new(open, closed_by_exec, call.ended_ns()));
         file
     }
@@ -427,7 +414,7 @@ fn place(call: &Call, on: Option<&Description>, other: Option<&Description>) -> 
         Op::Write => on.map_or(unknown, |open| open.write(offset, bytes)),
         Op::Sendfile | Op::CopyRange | Op::Splice => {
             match other {
-                Some(other) if call.op == Op::Sendfile => other.advance(bytes),
+                Some(other) if call.op == Op::Sendfile => drop(other.write(None, bytes)),
                 // Whether these had an offset there is not recorded.
                 Some(other) => other.seek(None),
                 None => {}

@@ -72,31 +72,22 @@ impl Description {
 
     /// Where a read of so many bytes was; the position moves unless the call had its own.
     pub(super) fn read(&self, offset: Option<u64>, bytes: u64) -> Place {
-        self.at(offset, bytes)
-    }
-
-    /// The same of a write.
-    pub(super) fn write(&self, offset: Option<u64>, bytes: u64) -> Place {
-        if !self.appends.get() {
-            return self.at(offset, bytes);
-        }
-        if offset.is_none() && bytes > 0 {
-            self.position.set(None);
-        }
-        Place::End
-    }
-
-    /// Something was written here by a call that has another file to tell of.
-    pub(super) fn advance(&self, bytes: u64) {
-        self.write(None, bytes);
-    }
-
-    fn at(&self, offset: Option<u64>, bytes: u64) -> Place {
         if let Some(offset) = offset {
             return Place::At(offset);
         }
         let position = self.position.get();
         self.position.set(position.and_then(|position| position.checked_add(bytes)));
         position.map_or(Place::Unknown, Place::At)
+    }
+
+    /// The same of a write.
+    pub(super) fn write(&self, offset: Option<u64>, bytes: u64) -> Place {
+        if !self.appends.get() {
+            return self.read(offset, bytes);
+        }
+        if offset.is_none() && bytes > 0 {
+            self.position.set(None);
+        }
+        Place::End
     }
 }

@@ -43,16 +43,9 @@ pub(super) struct Tables {
     next: u64,
     /// How many descriptors there are.
     held: usize,
-    /// Those that were too many.
-    missed: u64,
 }
 
 impl Tables {
-    /// How many descriptors were too many to be followed.
-    pub(super) fn missed(&self) -> u64 {
-        self.missed
-    }
-
     /// An empty one, with one user.
     pub(super) fn empty(&mut self) -> TableId {
         let id = TableId(self.next);
@@ -67,7 +60,6 @@ impl Tables {
         let slots = self.by_id.get(&of).map(|table| &table.slots);
         let count = slots.map_or(0, HashMap::len);
         if self.held + count > SLOTS_MAX {
-            self.missed += count as u64;
             return id;
         }
         let slots = slots.cloned().unwrap_or_default();
@@ -121,8 +113,6 @@ impl Tables {
         } else if self.held < SLOTS_MAX {
             table.slots.insert(fd, slot);
             self.held += 1;
-        } else {
-            self.missed += 1;
         }
     }
 
