@@ -206,7 +206,7 @@ impl Coder {
         if S::TAKES {
             let offset = expected_offset(&before);
             let (waited_ns, queued_ns, locked_ns, piped_ns) = (0, 0, 0, 0);
-            *call = Call { thread, offset, waited_ns, queued_ns, locked_ns, piped_ns, ..before };
+            *call = Call { thread, waited_ns, queued_ns, locked_ns, piped_ns, offset, ..before };
         }
         if has(field::FD) {
             side.narrow_difference(&mut call.fd, before.fd)?;

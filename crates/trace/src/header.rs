@@ -83,14 +83,11 @@ pub struct Sees {
 impl Header {
     /// How much longer the program took for this call because it was recorded.
     pub fn overhead_of(&self, call: &Call) -> OverheadNs {
-        let OverheadNs { low, high } =
-            self.named_of(call).map_or(self.overhead_ns, |named| named.overhead_ns);
-        let dispatch = self.dispatch_ns.unwrap_or_default();
+        let mut sum = self.named_of(call).map_or(self.overhead_ns, |named| named.overhead_ns);
+        let OverheadNs { low, high } = self.dispatch_ns.unwrap_or_default();
         let all = |each: i64| each.saturating_mul(i64::from(call.dispatched));
-        OverheadNs {
-            low: low.saturating_add(all(dispatch.low)),
-            high: high.saturating_add(all(dispatch.high)),
-        }
+        sum.add(OverheadNs { low: all(low), high: all(high) });
+        sum
     }
 
     /// What the recorder measured while it recorded.
@@ -154,6 +151,11 @@ impl OverheadNs {
     /// In the middle of both.
     pub fn middle(self) -> i64 {
         self.low.midpoint(self.high)
+    }
+
+    pub(crate) fn add(&mut self, other: Self) {
+        self.low = self.low.saturating_add(other.low);
+        self.high = self.high.saturating_add(other.high);
     }
 }
 

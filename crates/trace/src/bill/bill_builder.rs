@@ -255,6 +255,7 @@ impl BillBuilder {
         };
         let (files, unknown) = (self.files.cost(whole), self.unknown.cost(whole));
         let parts = Whole { files: Some((files.summed_ns, files.busy_share)), ..whole };
+        let unseen = |(kind, count)| UnseenCount { kind, count };
         let met = |kind| self.unseen.get(&kind).copied().unwrap_or_default();
         let sight = Sight {
             header: &self.header,
@@ -291,7 +292,7 @@ impl BillBuilder {
             files_forgotten: self.uses.forgotten(),
             kernel_files: self.kernel_files.cost(whole),
             unknown,
-            unseen: self.unseen.iter().map(|(kind, count)| unseen(*kind, *count)).collect(),
+            unseen: self.unseen.into_iter().map(unseen).collect(),
             needless: Vec::new(),
             patterns: Vec::new(),
             advice: Vec::new(),
@@ -308,7 +309,7 @@ impl BillBuilder {
     /// The wall time without the recorder, whose overhead was never within the time of which files
     /// alone have the most. A recorder that stops threads says for how long it held up any.
     fn own_wall(&self, wall_ns: u64, summary: Option<&Summary>) -> RangeNs {
-        let files_ns = self.files.once_high();
+        let files_ns = self.files.once().high;
         let without = |overhead| without(wall_ns, overhead).max(files_ns).min(wall_ns.max(1));
         let most_ns = |ns: i64| ns.min(self.processor_time_max(summary));
         if self.held_ns.high > 0 {
@@ -367,9 +368,9 @@ impl BillBuilder {
 
     /// The deepest folder that has nearly all time of a kind; none where that is all of them.
     fn folder_of(&self, kind: Kind) -> Option<String> {
-        let least = self.kinds[kind as usize].once_high() as f64 * NEARLY_ALL;
-        let time = |id: &FolderId| self.folders.get(*id).kinds[kind as usize].once_high() as f64;
-        let deepest = self.folders.ids().filter(|id| time(id) >= least.max(1.0)).last()?;
+        let least = self.kinds[kind as usize].once().high as f64 * NEARLY_ALL;
+        let time = |id: &FolderId| self.folders.get(*id).kinds[kind as usize].once().high as f64;
+        let deepest = self.folders.ids().rfind(|id| time(id) >= least.max(1.0))?;
         (deepest > 0).then(|| text(&self.folders.get(deepest).path))
     }
 
@@ -377,7 +378,7 @@ impl BillBuilder {
         let cost_of = |id: FolderId| {
             let folder = self.folders.get(id);
             let most =
-                Kind::ALL.into_iter().max_by_key(|kind| folder.kinds[*kind as usize].once_high());
+                Kind::ALL.into_iter().max_by_key(|kind| folder.kinds[*kind as usize].once().high);
             let most = most.unwrap_or(Kind::Other);
             let most_cost = folder.kinds[most as usize].cost(whole);
             FolderCost {
@@ -408,10 +409,6 @@ impl BillBuilder {
         };
         files.into_iter().take(TOP_FILES).map(cost).collect()
     }
-}
-
-fn unseen(kind: Unseen, count: u64) -> UnseenCount {
-    UnseenCount { kind, count }
 }
 
 /// A time without the recorder's overhead.

@@ -215,11 +215,6 @@ impl Sum {
         self.cover.total()
     }
 
-    /// The same at the most.
-    pub(crate) fn once_high(&self) -> u64 {
-        self.cover.total().high
-    }
-
     pub(crate) fn cost(&self, whole: Whole) -> Cost {
         let once_ns = self.cover.total();
         let processor_share = whole.processor_ns.map(|all| Share::of(self.processor_ns, all));

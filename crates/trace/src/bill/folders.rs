@@ -44,7 +44,7 @@ impl Folders {
     }
 
     /// All of them; each comes after the one that it is in.
-    pub(crate) fn ids(&self) -> impl Iterator<Item = FolderId> + use<> {
+    pub(crate) fn ids(&self) -> impl DoubleEndedIterator<Item = FolderId> + use<> {
         0..self.folders.len() as FolderId
     }
 
@@ -82,11 +82,11 @@ impl Folders {
 
     /// The folders that matter, none within another, the one with the most time first.
     pub(crate) fn that_matter(&self) -> Vec<FolderId> {
-        let time = |id: FolderId| self.get(id).all.once_high() as f64;
+        let time = |id: FolderId| self.get(id).all.once().high as f64;
         let least = (time(0) * MATTERS).max(1.0);
         let mut chosen: Vec<Vec<FolderId>> = vec![Vec::new(); self.folders.len()];
         // A folder comes after the one that it is in.
-        for id in (0..self.folders.len() as FolderId).rev() {
+        for id in self.ids().rev() {
             if time(id) < least {
                 continue;
             }
@@ -99,7 +99,7 @@ impl Folders {
             }
         }
         let mut chosen = std::mem::take(&mut chosen[0]);
-        chosen.sort_by_key(|id| std::cmp::Reverse(self.get(*id).all.once_high()));
+        chosen.sort_by_key(|id| std::cmp::Reverse(self.get(*id).all.once().high));
         chosen
     }
 }
@@ -165,7 +165,7 @@ mod tests {
     #[test]
     fn a_folder_has_all_below_it_and_too_many_are_counted_above() {
         let folders = spent(&[("/a/b/c", 5), ("/a", 2)]);
-        assert_eq!([0, 1].map(|id| folders.get(id).all.once_high()), [7, 7]);
+        assert_eq!([0, 1].map(|id| folders.get(id).all.once().high), [7, 7]);
         let mut folders = Folders::default();
         for number in 0..2 * FOLDERS_MAX {
             folders.of(format!("/many/{number}").as_bytes());

@@ -8,10 +8,13 @@ use crate::call::Call;
 use crate::follow::{Followed, OpenFile, OpenKind, Place};
 use crate::op::Op;
 
+fn moves(call: &Call) -> bool {
+    matches!(call.op, Op::Splice | Op::Sendfile | Op::CopyRange)
+}
+
 /// The file that a call moves bytes into.
 pub(super) fn copied_to<'a>(call: &Call, followed: &'a Followed) -> Option<&'a Arc<[u8]>> {
-    let moves = matches!(call.op, Op::Splice | Op::Sendfile | Op::CopyRange);
-    let to = followed.other.as_ref().filter(|to| moves && to.kind == OpenKind::Named);
+    let to = followed.other.as_ref().filter(|to| moves(call) && to.kind == OpenKind::Named);
     to.and_then(|to| to.path.as_ref()).filter(|path| !is_of_the_kernel(path))
 }
 
@@ -20,8 +23,7 @@ pub(super) fn written_to(call: &Call, followed: &mut Followed) -> Option<Kind> {
     let is_named = |file: &Option<Arc<OpenFile>>| {
         file.as_ref().is_some_and(|file| file.kind == OpenKind::Named)
     };
-    let moves = matches!(call.op, Op::Splice | Op::Sendfile | Op::CopyRange);
-    if !moves || is_named(&followed.file) || !is_named(&followed.other) {
+    if !moves(call) || is_named(&followed.file) || !is_named(&followed.other) {
         return None;
     }
     followed.file = followed.other.take();

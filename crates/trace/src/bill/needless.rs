@@ -97,6 +97,14 @@ struct Sum {
     ns: u64,
 }
 
+impl Sum {
+    fn add(&mut self, other: Self) {
+        self.times += other.times;
+        self.bytes = self.bytes.saturating_add(other.bytes);
+        self.ns = self.ns.saturating_add(other.ns);
+    }
+}
+
 /// All of it so far.
 #[derive(Default)]
 pub(crate) struct NeedlessWork {
@@ -206,10 +214,7 @@ impl NeedlessWork {
         }
         let key = (kind, Arc::from(folder));
         if self.sums.len() < FILES_MAX || self.sums.contains_key(&key) {
-            let sum = self.sums.entry(key).or_default();
-            sum.times += times;
-            sum.bytes = sum.bytes.saturating_add(bytes);
-            sum.ns = sum.ns.saturating_add(ns);
+            self.sums.entry(key).or_default().add(Sum { times, bytes, ns });
         }
     }
 
@@ -227,10 +232,7 @@ impl NeedlessWork {
         for ((_, folder), sum) in self.sums.iter().filter(|((of, _), _)| *of == kind) {
             let mut folder = &**folder;
             loop {
-                let all = below.entry(folder).or_default();
-                all.times += sum.times;
-                all.bytes = all.bytes.saturating_add(sum.bytes);
-                all.ns = all.ns.saturating_add(sum.ns);
+                below.entry(folder).or_default().add(*sum);
                 let next = above(folder);
                 if next == folder {
                     break;

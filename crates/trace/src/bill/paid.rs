@@ -30,9 +30,7 @@ pub(super) struct Paid {
 impl Paid {
     /// A thread took so much longer because it was recorded.
     pub(super) fn take(&mut self, at_ns: u64, thread: u32, overhead: OverheadNs) {
-        let OverheadNs { low, high } = overhead;
-        self.all.low = self.all.low.saturating_add(low);
-        self.all.high = self.all.high.saturating_add(high);
+        self.all.add(overhead);
         // Entries of threads come a little out of order.
         if at_ns / WHILE_NS > self.present || self.threads.len() >= THREADS_MAX {
             self.present = self.present.max(at_ns / WHILE_NS);
@@ -41,7 +39,7 @@ impl Paid {
             self.most_ns = 0;
         }
         let of_thread = self.threads.entry(thread).or_default();
-        *of_thread = of_thread.saturating_add(low);
+        *of_thread = of_thread.saturating_add(overhead.low);
         self.most_ns = self.most_ns.max(*of_thread);
     }
 

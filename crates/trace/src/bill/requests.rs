@@ -25,12 +25,16 @@ impl Requests {
         if call.result < 0 {
             return;
         }
+        let file = followed.file.as_deref();
         match call.op {
             Op::Socket if call.fd != NO_FD => self.accept(followed.made[0].as_deref()),
-            Op::Close => self.close(followed.file.as_deref()),
-            Op::Read | Op::Receive if call.result > 0 => self.ask(followed.file.as_deref()),
-            Op::Write | Op::Send => self.answer(followed.file.as_deref()),
-            Op::Sendfile | Op::Splice => self.answer(followed.other.as_deref()),
+            // Others may have a copy, as the process has that is to answer.
+            Op::Close => drop(self.is_asked(file)),
+            Op::Read | Op::Receive if call.result > 0 => self.ask(file),
+            Op::Write | Op::Send => self.answered += u64::from(self.is_asked(file)),
+            Op::Sendfile | Op::Splice => {
+                self.answered += u64::from(self.is_asked(followed.other.as_deref()));
+            }
             _ => {}
         }
     }
@@ -47,13 +51,6 @@ impl Requests {
         self.accepted.extend(connection.map(|connection| connection.number));
     }
 
-    fn close(&mut self, connection: Option<&OpenFile>) {
-        // Others may have a copy, as the process has that is to answer.
-        if let Some(connection) = connection {
-            self.asked.remove(&connection.number);
-        }
-    }
-
     fn ask(&mut self, connection: Option<&OpenFile>) {
         let known = connection.filter(|connection| {
             let path = connection.path.as_deref().unwrap_or_default();
@@ -63,8 +60,8 @@ impl Requests {
         self.asked.extend(known.map(|connection| connection.number));
     }
 
-    fn answer(&mut self, connection: Option<&OpenFile>) {
-        let answers = connection.is_some_and(|connection| self.asked.remove(&connection.number));
-        self.answered += u64::from(answers);
+    /// Whether something was read on a connection that was not answered; from now on it was.
+    fn is_asked(&mut self, connection: Option<&OpenFile>) -> bool {
+        connection.is_some_and(|connection| self.asked.remove(&connection.number))
     }
 }

@@ -50,10 +50,9 @@ impl Tally {
 /// What was done with one file.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FileUse {
-    /// Time by kind of call, threads in parallel added up.
-    pub(crate) time_ns: [u64; KINDS],
     pub(crate) calls: u64,
-    calls_of: [u64; KINDS],
+    /// By kind of call, threads in parallel added up.
+    kinds: [Tally; KINDS],
     pub(crate) opens: u64,
     /// Times that it was looked at by its name.
     pub(crate) looks: u64,
@@ -106,11 +105,11 @@ pub(crate) struct FileUse {
 impl FileUse {
     /// Time of all kinds.
     pub(crate) fn all_ns(&self) -> u64 {
-        self.time_ns.iter().fold(0, |sum, ns| sum.saturating_add(*ns))
+        self.kinds.iter().fold(0, |sum, kind| sum.saturating_add(kind.ns))
     }
 
     pub(crate) fn kind_ns(&self, kind: Kind) -> u64 {
-        self.time_ns[kind as usize]
+        self.kinds[kind as usize].ns
     }
 
     fn is_unsynced(&self) -> bool {
@@ -123,7 +122,7 @@ impl FileUse {
     }
 
     pub(crate) fn kind_calls(&self, kind: Kind) -> u64 {
-        self.calls_of[kind as usize]
+        self.kinds[kind as usize].calls
     }
 }
 
@@ -220,9 +219,7 @@ impl Uses {
         }
         let file = self.files.entry(Arc::clone(path)).or_default();
         file.calls += 1;
-        let time = &mut file.time_ns[kind as usize];
-        *time = time.saturating_add(ns);
-        file.calls_of[kind as usize] += 1;
+        file.kinds[kind as usize].add(ns);
         if call.result == ENOENT {
             file.missing.add(ns);
         }
