@@ -44,7 +44,8 @@ static void *reserve(size_t bytes, uint64_t *stamp)
     return place;
 }
 
-static void fill(struct record *record, uint32_t number, uint64_t began, uint64_t ended, long result)
+static void fill(struct record *record, uint32_t number, uint64_t began, uint64_t ended, long result,
+                 const long *arguments)
 {
     record->began = began;
     record->ended = ended;
@@ -53,6 +54,8 @@ static void fill(struct record *record, uint32_t number, uint64_t began, uint64_
     record->number = number;
     record->result = result;
     record->dispatched = self.dispatched;
+    for (int at = 0; at < 4; at++)
+        record->arguments[at] = arguments[at];
     self.dispatched = 0;
 }
 
@@ -123,9 +126,7 @@ static void keep_large(uint32_t word, uint32_t number, uint64_t began, uint64_t 
         reserve(sizeof *large + block_length + path_length + to_length, &stamp);
     if (!large)
         return;
-    fill(&large->record, number | IS_LARGE, began, ended, result);
-    for (int at = 0; at < 4; at++)
-        large->record.arguments[at] = arguments[at];
+    fill(&large->record, number | IS_LARGE, began, ended, result, arguments);
     large->more[0] = arguments[4];
     large->more[1] = arguments[5];
     large->block = block_length;
@@ -154,9 +155,7 @@ void keep(uint32_t number, uint64_t began, uint64_t ended, long result, const lo
     struct record *record = reserve(sizeof *record, &stamp);
     if (!record)
         return;
-    fill(record, number, began, ended, result);
-    for (int at = 0; at < 4; at++)
-        record->arguments[at] = arguments[at];
+    fill(record, number, began, ended, result, arguments);
     finish(record, stamp);
 }
 
@@ -172,12 +171,9 @@ void tell(uint32_t number, long result, long a, long b, long c, const char *text
         return;
     uint64_t at = now();
     uint32_t dispatched = self.dispatched;
-    fill(&large->record, number, at, at, result);
+    const long arguments[4] = {a, b, c};
+    fill(&large->record, number, at, at, result, arguments);
     self.dispatched = dispatched;
-    large->record.arguments[0] = a;
-    large->record.arguments[1] = b;
-    large->record.arguments[2] = c;
-    large->record.arguments[3] = 0;
     large->more[0] = large->more[1] = 0;
     large->block = large->to = 0;
     large->path = length;
