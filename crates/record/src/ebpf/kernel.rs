@@ -40,6 +40,13 @@ const LOG_SHOWN: usize = 400;
 /// The kernel's `union bpf_attr`, as words: each request has its own use for them.
 type Attributes = [u64; 18];
 
+/// Those of a request that has these words first, and nothing else.
+fn beginning<const N: usize>(words: [u64; N]) -> Attributes {
+    let mut attributes = Attributes::default();
+    attributes[..N].copy_from_slice(&words);
+    attributes
+}
+
 fn pair(low: u64, high: u64) -> u64 {
     low | high << 32
 }
@@ -94,10 +101,8 @@ impl Map {
         value_bytes: u32,
         count: u32,
     ) -> io::Result<Self> {
-        let mut attributes = Attributes::default();
-        attributes[0] = pair(kind as u64, key_bytes.into());
-        attributes[1] = pair(value_bytes.into(), count.into());
-        attributes[2] = flags;
+        let (kind, sizes) = (kind as u64, pair(value_bytes.into(), count.into()));
+        let mut attributes = beginning([pair(kind, key_bytes.into()), sizes, flags]);
         // SAFETY: type, sizes and count, as `BPF_MAP_CREATE` has them.
         let descriptor = unsafe { bpf(Command::MapCreate, &mut attributes) }.map(owned)?;
         let (key_bytes, value_bytes) = (key_bytes as usize, value_bytes as usize);
@@ -129,11 +134,8 @@ impl Map {
 
     fn update(&self, key: &[u8], value: &[u8], flags: u64) -> io::Result<()> {
         assert!(key.len() == self.key_bytes && value.len() == self.value_bytes);
-        let mut attributes = Attributes::default();
-        attributes[0] = self.number() as u64;
-        attributes[1] = key.as_ptr() as u64;
-        attributes[2] = value.as_ptr() as u64;
-        attributes[3] = flags;
+        let (map, key, value) = (self.number() as u64, key.as_ptr(), value.as_ptr());
+        let mut attributes = beginning([map, key as u64, value as u64, flags]);
         // SAFETY: both are as long as the map's, and outlive the call.
         unsafe { bpf(Command::MapUpdate, &mut attributes) }.map(drop)
     }
@@ -142,10 +144,8 @@ impl Map {
     pub(super) fn number_at(&self, key: u32) -> io::Result<u64> {
         assert!(self.key_bytes == size_of_val(&key) && self.value_bytes == size_of::<u64>());
         let mut value = 0_u64;
-        let mut attributes = Attributes::default();
-        attributes[0] = self.number() as u64;
-        attributes[1] = &raw const key as u64;
-        attributes[2] = &raw mut value as u64;
+        let (at, into) = (&raw const key as u64, &raw mut value as u64);
+        let mut attributes = beginning([self.number() as u64, at, into]);
         // SAFETY: key and value are as long as the map's, and outlive the call.
         unsafe { bpf(Command::MapLookup, &mut attributes) }?;
         Ok(value)
@@ -165,10 +165,8 @@ impl Program {
     /// kernel refuses comes with the end of what it says of it.
     pub(super) fn load(name: &str, tracepoint: u32, code: &[Instruction]) -> io::Result<Self> {
         let mut log = vec![0_u8; LOG_BYTES];
-        let mut attributes = Attributes::default();
-        attributes[0] = pair(PROGRAM_TRACING, code.len() as u64);
-        attributes[1] = code.as_ptr() as u64;
-        attributes[2] = LICENCE.as_ptr() as u64;
+        let kind = pair(PROGRAM_TRACING, code.len() as u64);
+        let mut attributes = beginning([kind, code.as_ptr() as u64, LICENCE.as_ptr() as u64]);
         attributes[6..8].copy_from_slice(&name_words(name));
         attributes[8] = pair(0, ATTACH_RAW_TRACEPOINT);
         attributes[13] = pair(0, tracepoint.into());
@@ -190,8 +188,7 @@ impl Program {
         if self.link.is_some() {
             return Ok(());
         }
-        let mut attributes = Attributes::default();
-        attributes[1] = self.program.as_raw_fd() as u64;
+        let mut attributes = beginning([0, self.program.as_raw_fd() as u64]);
         // SAFETY: no name, which a program of this type has itself, and its descriptor.
         self.link = Some(unsafe { bpf(Command::RawTracepointOpen, &mut attributes) }.map(owned)?);
         Ok(())
@@ -207,9 +204,8 @@ impl Program {
         /// `recursion_misses` in `struct bpf_prog_info`, in words.
         const MISSES: usize = 26;
         let mut info = [0_u64; 32];
-        let mut attributes = Attributes::default();
-        attributes[0] = pair(self.program.as_raw_fd() as u64, size_of_val(&info) as u64);
-        attributes[1] = info.as_mut_ptr() as u64;
+        let program = pair(self.program.as_raw_fd() as u64, size_of_val(&info) as u64);
+        let mut attributes = beginning([program, info.as_mut_ptr() as u64]);
         // SAFETY: the kernel writes no more than the length that is said.
         let asked = unsafe { bpf(Command::InfoByDescriptor, &mut attributes) };
         if asked.is_ok() { info[MISSES] } else { 0 }
