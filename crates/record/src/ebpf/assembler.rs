@@ -86,9 +86,30 @@ pub(super) enum Test {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Label(usize);
 
-/// A program that is being written.
+/// Descriptors of the maps that the programs use.
 #[derive(Default)]
-pub(super) struct Assembler {
+pub(super) struct Maps {
+    /// A word for each system call: [`wanted`](crate::wanted).
+    pub(super) wanted: i32,
+    /// The threads that are followed, each with what is known of its present call.
+    pub(super) threads: i32,
+    /// Most of them once more, where they are found without a search: [`Slots`](super::slots::Slots).
+    pub(super) slots: i32,
+    /// How many slots there are, a power of two.
+    pub(super) slot_count: u32,
+    pub(super) ring: i32,
+    /// Where large records are written.
+    pub(super) scratch: i32,
+    /// How many records found no room in the ring.
+    pub(super) lost: i32,
+}
+
+/// The program's end.
+pub(super) const OUT: Label = Label(0);
+
+/// A program that is being written.
+pub(super) struct Assembler<'m> {
+    pub(super) maps: &'m Maps,
     instructions: Vec<Instruction>,
     /// Where each label is, once that is known.
     labels: Vec<Option<usize>>,
@@ -117,7 +138,12 @@ const ATOMIC: u8 = 0xc3;
 const MAP: u8 = 1;
 const MAP_VALUE: u8 = 2;
 
-impl Assembler {
+impl<'m> Assembler<'m> {
+    /// An empty one, whose only label is its end.
+    pub(super) fn new(maps: &'m Maps) -> Self {
+        Self { maps, instructions: Vec::new(), labels: vec![None], jumps: Vec::new() }
+    }
+
     fn push(&mut self, code: u8, to: u8, from: u8, offset: i16, immediate: i32) {
         self.instructions.push(Instruction { code, registers: to | from << 4, offset, immediate });
     }
@@ -243,14 +269,19 @@ impl Assembler {
         self.push(JUMP | test as u8 | BY_REGISTER, a as u8, b as u8, 0, 0);
     }
 
-    /// Ends the program with 0.
-    pub(super) fn leave(&mut self) {
-        self.set(Register::R0, 0);
-        self.push(EXIT, 0, 0, 0, 0);
+    /// Jumps where the test does not hold.
+    pub(super) fn jump_unless(&mut self, a: Register, test: Test, number: i32, label: Label) {
+        let holds = self.label();
+        self.jump_if(a, test, number, holds);
+        self.jump(label);
+        self.place(holds);
     }
 
-    /// The program, with its jumps filled in; nothing where one leads nowhere.
+    /// The program, which ends with 0, with its jumps filled in; nothing where one leads nowhere.
     pub(super) fn finish(mut self) -> Option<Vec<Instruction>> {
+        self.place(OUT);
+        self.set(Register::R0, 0);
+        self.push(EXIT, 0, 0, 0, 0);
         for (at, label) in self.jumps {
             let to = self.labels[label.0]?;
             self.instructions[at].offset = i16::try_from(to as i64 - at as i64 - 1).ok()?;
@@ -279,7 +310,8 @@ mod tests {
 
     #[test]
     fn instructions_are_those_of_the_standard() {
-        let mut a = Assembler::default();
+        let maps = Maps::default();
+        let mut a = Assembler::new(&maps);
         a.copy(R6, R1);
         a.set(R0, -1);
         a.load(Width::Eight, R1, R6, 8);
@@ -292,7 +324,6 @@ mod tests {
         a.shift_right_signed(R0, 32);
         a.add_atomically(Width::Four, R1, 4, R0);
         a.add_atomically(Width::Eight, R1, 0, R0);
-        a.leave();
         // From `llvm-mc -triple bpf`.
         let expected = [
             [0xbf, 0x16, 0, 0, 0, 0, 0, 0],
@@ -315,19 +346,18 @@ mod tests {
 
     #[test]
     fn jumps_lead_to_their_labels() {
-        let mut a = Assembler::default();
-        let (back, out) = (a.label(), a.label());
+        let maps = Maps::default();
+        let mut a = Assembler::new(&maps);
+        let back = a.label();
         a.place(back);
-        a.jump_if(R0, Test::Equal, 0, out);
+        a.jump_if(R0, Test::Equal, 0, OUT);
         a.map(R1, 7);
         a.jump(back);
-        a.place(out);
-        a.leave();
         let program = a.finish().unwrap();
         assert_eq!(program[0].offset, 3);
         assert_eq!((program[1].code, program[1].registers, program[1].immediate), (0x18, 0x11, 7));
         assert_eq!(program[3].offset, -4);
-        let mut nowhere = Assembler::default();
+        let mut nowhere = Assembler::new(&maps);
         let label = nowhere.label();
         nowhere.jump(label);
         assert_eq!(nowhere.finish(), None);

@@ -6,6 +6,8 @@
 use std::fs;
 use std::io;
 
+use crate::bytes::four;
+
 /// Where the kernel has it.
 const FILE: &str = "/sys/kernel/btf/vmlinux";
 const MAGIC: u16 = 0xeb9f;
@@ -32,7 +34,7 @@ impl Btf {
     }
 
     fn parse(bytes: Vec<u8>) -> Option<Self> {
-        let word = |at: usize| word(&bytes, at);
+        let word = |at: usize| four(&bytes, at);
         if bytes.get(..2)? != MAGIC.to_ne_bytes() {
             return None;
         }
@@ -53,7 +55,7 @@ impl Btf {
     }
 
     fn word(&self, at: usize) -> u32 {
-        word(&self.bytes, at).unwrap_or(0)
+        four(&self.bytes, at).unwrap_or(0)
     }
 
     fn is_named(&self, at: usize, name: &str) -> bool {
@@ -119,10 +121,6 @@ impl Btf {
         let bits = self.bits(at, member, 0)?;
         Some((i16::try_from(bits / 32 * 4).ok()?, 1_u32.wrapping_shl(bits % 32).cast_signed()))
     }
-}
-
-fn word(bytes: &[u8], at: usize) -> Option<u32> {
-    Some(u32::from_ne_bytes(bytes.get(at..at.checked_add(4)?)?.try_into().ok()?))
 }
 
 fn kind_of(info: u32) -> u32 {

@@ -11,11 +11,11 @@
 use super::assembler::Helper::{KtimeGetNs, MapLookup, MapUpdate};
 use super::assembler::Register::{R0, R1, R2, R3, R4, R6, R7, R8, R9, Stack};
 use super::assembler::Width::{Eight, Four};
-use super::assembler::{Assembler, Instruction, Label, Register, Test};
+use super::assembler::{Assembler, Instruction, Label, Maps, OUT, Register, Test};
 use super::btf::Btf;
+use super::common::{ENDED, KEY};
 use super::layout as to;
 use super::observed;
-use super::writer::{ENDED, KEY, Maps, Writer};
 
 /// A page of a file is not mapped yet, and not found among those around it.
 pub(super) const OF_FILE: &str = "mm_filemap_fault";
@@ -45,49 +45,25 @@ const FOR_WRITING: i32 = 1;
 /// A thread that sleeps so long after its fault began did something else meanwhile.
 const LONGEST_NS: i32 = 10_000_000;
 
-/// Offsets in the kernel's structures that lead from a mapping to its file.
-pub(super) struct Places {
-    host: i16,
-    pub(super) inode_of_file: i16,
-    pub(super) inode: i16,
-    pub(super) mode: i16,
-    pub(super) file_system: i16,
-    pub(super) device: i16,
-}
-
-impl Places {
-    pub(super) fn find(btf: &Btf) -> Option<Self> {
-        Some(Self {
-            host: btf.member("address_space", "host")?,
-            inode_of_file: btf.member("file", "f_inode")?,
-            inode: btf.member("inode", "i_ino")?,
-            mode: btf.member("inode", "i_mode")?,
-            file_system: btf.member("inode", "i_sb")?,
-            device: btf.member("super_block", "s_dev")?,
-        })
-    }
-}
-
 /// A fault of a file begins: (mapping, page). One that slept begins again for the same page.
-pub(super) fn of_file(maps: &Maps, faults: i32, places: &Places) -> Option<Vec<Instruction>> {
-    let mut w = Writer::new(maps);
-    w.a.load(Eight, R6, R1, 0);
-    w.a.load(Eight, R7, R1, 8);
-    outside_of_calls(&mut w);
-    let (a, out) = (&mut w.a, w.out);
-    a.load(Eight, R1, R6, places.host);
-    a.load(Eight, R2, R1, places.inode);
+pub(super) fn of_file(maps: &Maps, faults: i32, btf: &Btf) -> Option<Vec<Instruction>> {
+    let mut a = Assembler::new(maps);
+    a.load(Eight, R6, R1, 0);
+    a.load(Eight, R7, R1, 8);
+    outside_of_calls(&mut a);
+    a.load(Eight, R1, R6, btf.member("address_space", "host")?);
+    a.load(Eight, R2, R1, btf.member("inode", "i_ino")?);
     a.store(Eight, Stack, FAULT + INODE, R2);
-    a.load(Eight, R2, R1, places.file_system);
-    a.load(Four, R3, R2, places.device);
+    a.load(Eight, R2, R1, btf.member("inode", "i_sb")?);
+    a.load(Four, R3, R2, btf.member("super_block", "s_dev")?);
     a.store(Four, Stack, FAULT + DEVICE, R3);
     a.store_number(Four, Stack, FAULT + FLAGS, OF_PAGE);
     a.store_number(Eight, Stack, FAULT + ADDRESS, 0);
     a.store(Eight, Stack, FAULT + PAGE, R7);
     let begins = a.label();
-    lookup(a, faults, begins);
+    lookup(&mut a, faults, begins);
     a.copy(R9, R0);
-    is_in_one(a, R8, begins);
+    is_in_one(&mut a, R8, begins);
     a.load(Eight, R1, R9, BEGAN);
     a.jump_if(R1, Test::NotEqual, 0, begins);
     for at in [PAGE, INODE] {
@@ -95,39 +71,36 @@ pub(super) fn of_file(maps: &Maps, faults: i32, places: &Places) -> Option<Vec<I
         a.load(Eight, R2, Stack, FAULT + at);
         a.jump_if_registers(R1, Test::NotEqual, R2, begins);
     }
-    a.jump(out);
+    a.jump(OUT);
     a.place(begins);
-    begin(&mut w, faults);
-    w.finish()
+    begin(&mut a, faults);
+    a.finish()
 }
 
 /// Any fault begins, so that one before it is over, if nobody saw its end: (address, registers, what it
 /// was for). Perhaps a page of a file is written to that may be read.
 pub(super) fn any(maps: &Maps, faults: i32) -> Option<Vec<Instruction>> {
     const PRESENT_AND_WRITE: i32 = 3;
-    let mut w = Writer::new(maps);
-    let (is_over, is_other) = (w.a.label(), w.a.label());
-    w.a.load(Eight, R7, R1, 0);
-    w.a.load(Eight, R6, R1, 16);
-    w.a.and(R6, PRESENT_AND_WRITE);
-    outside_of_calls(&mut w);
-    let (a, out) = (&mut w.a, w.out);
-    a.jump_if(R6, Test::NotEqual, PRESENT_AND_WRITE, is_other);
-    a.jump(is_over);
-    a.place(is_other);
-    is_in_one(a, R8, out);
+    let mut a = Assembler::new(maps);
+    let is_over = a.label();
+    a.load(Eight, R7, R1, 0);
+    a.load(Eight, R6, R1, 16);
+    a.and(R6, PRESENT_AND_WRITE);
+    outside_of_calls(&mut a);
+    a.jump_unless(R6, Test::NotEqual, PRESENT_AND_WRITE, is_over);
+    is_in_one(&mut a, R8, OUT);
     a.store_number(Eight, R8, to::OF_THREAD_BEGAN, 0);
-    lookup(a, faults, out);
+    lookup(&mut a, faults, OUT);
     a.store_number(Eight, R0, BEGAN, 0);
-    a.jump(out);
+    a.jump(OUT);
     a.place(is_over);
     for at in [INODE, DEVICE, PAGE] {
         a.store_number(Eight, Stack, FAULT + at, 0);
     }
     a.store_number(Four, Stack, FAULT + FLAGS, FOR_WRITING);
     a.store(Eight, Stack, FAULT + ADDRESS, R7);
-    begin(&mut w, faults);
-    w.finish()
+    begin(&mut a, faults);
+    a.finish()
 }
 
 /// The program's memory has more pages, or other ones: a fault of a file is over.
@@ -142,40 +115,37 @@ pub(super) fn dirtied(maps: &Maps, faults: i32) -> Option<Vec<Instruction>> {
 
 /// A fault ends, if it is one of that kind, and that has not been written down.
 fn ends(maps: &Maps, faults: i32, kind: i32) -> Option<Vec<Instruction>> {
-    let mut w = Writer::new(maps);
-    w.current_followed();
-    let (a, out) = (&mut w.a, w.out);
+    let mut a = Assembler::new(maps);
+    a.current_followed();
     a.copy(R8, R0);
-    is_in_one(a, R8, out);
-    lookup(a, faults, out);
+    is_in_one(&mut a, R8, OUT);
+    lookup(&mut a, faults, OUT);
     a.copy(R9, R0);
     a.load(Four, R1, R9, FLAGS);
-    a.jump_if(R1, Test::NotEqual, kind, out);
+    a.jump_if(R1, Test::NotEqual, kind, OUT);
     a.load(Eight, R6, R9, BEGAN);
-    a.jump_if(R6, Test::Equal, 0, out);
+    a.jump_if(R6, Test::Equal, 0, OUT);
     a.call(KtimeGetNs);
     a.store(Eight, Stack, ENDED, R0);
     a.set(R7, 0);
-    write_down(&mut w);
-    w.finish()
+    write_down(&mut a);
+    a.finish()
 }
 
 /// R8 becomes the value of the calling thread; leaves where it is within a recorded call.
-fn outside_of_calls(w: &mut Writer<'_>) {
-    let is_outside = w.a.label();
-    w.current_followed();
-    let a = &mut w.a;
+fn outside_of_calls(a: &mut Assembler<'_>) {
+    let is_outside = a.label();
+    a.current_followed();
     a.copy(R8, R0);
     a.load(Eight, R1, R8, to::OF_THREAD_BEGAN);
     a.jump_if(R1, Test::Equal, 0, is_outside);
     a.shift_right(R1, 63);
-    a.jump_if(R1, Test::Equal, 0, w.out);
+    a.jump_if(R1, Test::Equal, 0, OUT);
     a.place(is_outside);
 }
 
 /// The fault on the stack begins now, of the thread whose value R8 is.
-fn begin(w: &mut Writer<'_>, faults: i32) {
-    let a = &mut w.a;
+fn begin(a: &mut Assembler<'_>, faults: i32) {
     a.call(KtimeGetNs);
     a.store(Eight, Stack, FAULT + BEGAN, R0);
     a.set(R1, 1);
@@ -201,7 +171,7 @@ fn begin(w: &mut Writer<'_>, faults: i32) {
 
 /// A thread that may be in a fault goes off a processor and waits for a device: R8 is its value,
 /// and its number is on the stack.
-pub(super) fn sleeps(a: &mut Assembler, faults: i32, otherwise: Label) {
+pub(super) fn sleeps(a: &mut Assembler<'_>, faults: i32, otherwise: Label) {
     is_in_one(a, R8, otherwise);
     lookup(a, faults, otherwise);
     a.copy(R9, R0);
@@ -210,9 +180,8 @@ pub(super) fn sleeps(a: &mut Assembler, faults: i32, otherwise: Label) {
 }
 
 /// A thread that may have slept in a fault goes on: that is written down.
-pub(super) fn goes_on(w: &mut Writer<'_>, faults: i32, otherwise: Label) {
-    let (is_short, known) = (w.a.label(), w.a.label());
-    let a = &mut w.a;
+pub(super) fn goes_on(a: &mut Assembler<'_>, faults: i32, otherwise: Label) {
+    let (is_short, known) = (a.label(), a.label());
     is_in_one(a, R8, otherwise);
     lookup(a, faults, otherwise);
     a.copy(R9, R0);
@@ -231,21 +200,20 @@ pub(super) fn goes_on(w: &mut Writer<'_>, faults: i32, otherwise: Label) {
     a.place(known);
     a.subtract_register(R0, R7);
     a.copy(R7, R0);
-    write_down(w);
+    write_down(a);
 }
 
-fn is_in_one(a: &mut Assembler, value: Register, otherwise: Label) {
+fn is_in_one(a: &mut Assembler<'_>, value: Register, otherwise: Label) {
     a.load(Eight, R1, value, to::OF_THREAD_BEGAN);
     a.shift_right(R1, 63);
     a.jump_if(R1, Test::Equal, 0, otherwise);
 }
 
 /// A record of the fault R9, from R6 until what is on the stack, of which its thread slept R7.
-fn write_down(w: &mut Writer<'_>) {
-    w.a.store_number(Eight, R9, SLEPT, 0);
-    w.a.store_number(Eight, R9, BEGAN, 0);
-    w.reserve(observed::FAULT_BYTES);
-    let a = &mut w.a;
+fn write_down(a: &mut Assembler<'_>) {
+    a.store_number(Eight, R9, SLEPT, 0);
+    a.store_number(Eight, R9, BEGAN, 0);
+    a.reserve(observed::FAULT_BYTES);
     a.store(Eight, R0, to::BEGAN, R6);
     a.carry(Eight, (Stack, ENDED), (R0, to::ENDED));
     a.carry(Four, (Stack, KEY), (R0, to::THREAD));
@@ -260,18 +228,18 @@ fn write_down(w: &mut Writer<'_>) {
         a.carry(Eight, (R9, from), (R0, at));
     }
     a.store(Eight, R0, observed::WAITED, R7);
-    w.submit(R0);
+    a.submit(R0);
 }
 
 /// R1 becomes the map, and R2 the key on the stack.
-fn key(a: &mut Assembler, faults: i32) {
+fn key(a: &mut Assembler<'_>, faults: i32) {
     a.map(R1, faults);
     a.stack(R2, KEY);
 }
 
 /// R0 becomes the last fault of the thread whose number is on the stack; goes on at the label where
 /// it has had none.
-fn lookup(a: &mut Assembler, faults: i32, otherwise: Label) {
+fn lookup(a: &mut Assembler<'_>, faults: i32, otherwise: Label) {
     key(a, faults);
     a.call(MapLookup);
     a.jump_if(R0, Test::Equal, 0, otherwise);

@@ -4,17 +4,16 @@
 use std::io;
 
 use host::clock::monotonic_ns;
-use trace::Sees;
+use trace::{Entry, Sees};
 
-use super::assembler::Instruction;
+use super::assembler::Maps;
 use super::btf::Btf;
 use super::fault_programs;
 use super::kernel::{Kind, Map, Program};
 use super::places::Places;
+use super::programs::{Named, load};
 use super::ring_programs;
 use super::switch_program::{self, Observed, Words};
-use super::writer::Maps;
-use crate::raw_call::Event;
 
 /// As many faults, and as many operations of rings, can be under way at a time.
 const UNDER_WAY: u32 = 1 << 14;
@@ -39,10 +38,8 @@ impl Observers {
     /// go from thread to thread, which there has to be.
     pub(super) fn load(btf: &Btf, maps: &Maps, places: &Places) -> io::Result<(Self, Program)> {
         let mut kept = Vec::new();
-        let of_file = fault_programs::Places::find(btf);
-        let rings = of_file.as_ref().and_then(|places| rings(btf, maps, places, &mut kept));
-        let faults = of_file.as_ref().and_then(|places| faults(btf, maps, places));
-        let (faults, map) = faults.unzip();
+        let rings = rings(btf, maps, &mut kept);
+        let (faults, map) = faults(btf, maps).unzip();
         let number = map.as_ref().map(Map::number);
         let (switch, words) = match idle(btf, maps, number, places) {
             Some((switch, words)) => (switch, Some(words)),
@@ -69,11 +66,7 @@ impl Observers {
     }
 
     pub(super) fn detach(&mut self) {
-        self.programs_mut().for_each(Program::detach);
-    }
-
-    fn programs_mut(&mut self) -> impl Iterator<Item = &mut Program> {
-        self.faults.iter_mut().chain(&mut self.rings)
+        self.faults.iter_mut().chain(&mut self.rings).for_each(Program::detach);
     }
 
     pub(super) fn programs(&self) -> impl Iterator<Item = &Program> {
@@ -87,54 +80,44 @@ impl Observers {
     }
 
     /// The idle time that has not ended yet.
-    pub(super) fn idle_until_now(&self) -> io::Result<Option<Event<'static>>> {
+    pub(super) fn idle_until_now(&self) -> io::Result<Option<Entry>> {
         let Some(words) = &self.words else { return Ok(None) };
         let (running, began_ns) = (words.running.number_at(0)?, words.since.number_at(0)?);
         let ended_ns = monotonic_ns();
         let is_idle = running == 0 && (1..ended_ns).contains(&began_ns);
-        Ok(is_idle.then_some(Event::Idle { began_ns, ended_ns }))
+        let took_ns = ended_ns.saturating_sub(began_ns);
+        Ok(is_idle.then_some(Entry::Idle { at_ns: began_ns, took_ns }))
     }
 }
 
-type Code = Option<Vec<Instruction>>;
-
-fn loaded<const N: usize>(programs: [(&str, u32, Code); N]) -> Option<Vec<Program>> {
-    let load =
-        |(name, tracepoint, code): (&str, u32, Code)| Program::load(name, tracepoint, &code?).ok();
-    programs.into_iter().map(load).collect()
+fn loaded(btf: &Btf, programs: impl IntoIterator<Item = Named>) -> Option<Vec<Program>> {
+    programs.into_iter().map(|program| load(btf, program).ok()).collect()
 }
 
-fn faults(btf: &Btf, maps: &Maps, places: &fault_programs::Places) -> Option<(Vec<Program>, Map)> {
-    let at = |name| btf.tracepoint(name);
+fn faults(btf: &Btf, maps: &Maps) -> Option<(Vec<Program>, Map)> {
     let map = Map::new(Kind::RecentHash, 4, fault_programs::FAULT_BYTES, UNDER_WAY).ok()?;
     let number = map.number();
-    let of_file = fault_programs::of_file(maps, number, places);
-    let programs = loaded([
-        ("page_mapped", at(fault_programs::MAPPED)?, fault_programs::mapped(maps, number)),
-        ("page_dirtied", at(fault_programs::DIRTIED)?, fault_programs::dirtied(maps, number)),
-        ("fault_of_file", at(fault_programs::OF_FILE)?, of_file),
-        ("fault", at(fault_programs::ANY)?, fault_programs::any(maps, number)),
-    ])?;
-    Some((programs, map))
+    let of_file = fault_programs::of_file(maps, number, btf);
+    let programs = [
+        ("page_mapped", fault_programs::MAPPED, fault_programs::mapped(maps, number)),
+        ("page_dirtied", fault_programs::DIRTIED, fault_programs::dirtied(maps, number)),
+        ("fault_of_file", fault_programs::OF_FILE, of_file),
+        ("fault", fault_programs::ANY, fault_programs::any(maps, number)),
+    ];
+    Some((loaded(btf, programs)?, map))
 }
 
-fn rings(
-    btf: &Btf,
-    maps: &Maps,
-    of_file: &fault_programs::Places,
-    kept: &mut Vec<Map>,
-) -> Option<Vec<Program>> {
-    let places = ring_programs::Places::find(btf)?;
-    let at = |name| btf.tracepoint(name);
+fn rings(btf: &Btf, maps: &Maps, kept: &mut Vec<Map>) -> Option<Vec<Program>> {
     let requests = Map::new(Kind::Hash, WORD, ring_programs::REQUEST_BYTES, UNDER_WAY).ok()?;
     let number = requests.number();
     kept.push(requests);
-    let done = ring_programs::done(maps, number, &places, of_file);
-    let hand_in = ring_programs::hand_in(maps, number, &places);
-    loaded([
-        ("ring_done", at(ring_programs::DONE)?, done),
-        ("ring_hand_in", at(ring_programs::HANDED_IN)?, hand_in),
-    ])
+    let done = ring_programs::done(maps, number, btf);
+    let hand_in = ring_programs::hand_in(maps, number, btf);
+    let programs = [
+        ("ring_done", ring_programs::DONE, done),
+        ("ring_hand_in", ring_programs::HANDED_IN, hand_in),
+    ];
+    loaded(btf, programs)
 }
 
 /// The program that also sees when no thread runs, and which sleep in a fault.
@@ -159,45 +142,6 @@ fn switch(
     places: &Places,
     observed: Option<&Observed>,
 ) -> io::Result<Program> {
-    let missing = || io::Error::other("its types are not those that are known");
-    let code = switch_program::switch(maps, places, observed).ok_or_else(missing)?;
-    let tracepoint = btf.tracepoint(switch_program::TRACEPOINT).ok_or_else(missing)?;
-    Program::load("switch", tracepoint, &code)
-}
-
-#[cfg(test)]
-mod tests {
-    #![allow(clippy::unwrap_used)]
-
-    use super::*;
-
-    /// Fails where one of the programs is refused that this kernel has a place for.
-    #[test]
-    fn this_kernel_takes_all_that_it_has_a_place_for() {
-        let Ok(btf) = Btf::of_kernel() else { return };
-        let array = |bytes| Map::new(Kind::Array, 4, bytes, 1);
-        let Ok(wanted) = array(64) else {
-            eprintln!("SKIPPED: this_kernel_takes_all_that_it_has_a_place_for: it needs root");
-            return;
-        };
-        let threads = Map::new(Kind::Hash, 4, super::super::layout::THREAD_BYTES, 16).unwrap();
-        let ring = Map::new(Kind::Ring, 0, 0, 1 << 16).unwrap();
-        let slots = array(super::super::slots::BYTES).unwrap();
-        let (scratch, lost) = (array(64).unwrap(), array(8).unwrap());
-        let maps = Maps {
-            wanted: wanted.number(),
-            threads: threads.number(),
-            slots: slots.number(),
-            slot_count: 1,
-            ring: ring.number(),
-            scratch: scratch.number(),
-            lost: lost.number(),
-        };
-        let places = super::super::places(&btf).unwrap();
-        let (mut observers, _switch) = Observers::load(&btf, &maps, &places).unwrap();
-        let sees = observers.attach();
-        let has = |name| btf.tracepoint(name).is_some();
-        let (faults, rings) = (has(fault_programs::OF_FILE), has(ring_programs::HANDED_IN));
-        assert_eq!(sees, Sees { faults, rings, idle: true });
-    }
+    let code = switch_program::switch(maps, places, observed);
+    load(btf, ("switch", switch_program::TRACEPOINT, code))
 }

@@ -67,7 +67,7 @@ impl Registers {
     }
 
     /// The number of the call that a thread is in; below 0 where it is in none.
-    pub(super) fn load_number(&self, a: &mut Assembler, to: Register, registers: Register) {
+    pub(super) fn load_number(&self, a: &mut Assembler<'_>, to: Register, registers: Register) {
         const HALF: i32 = 32;
         a.load(self.number_width, to, registers, self.number);
         if matches!(self.number_width, Width::Four) {

@@ -4,20 +4,31 @@
 //! not followed after a look into two arrays. What is not recorded is not looked at either: the
 //! first array has a word for each system call, which also says where its pointers are.
 
+use std::io;
+
 use super::assembler::Helper::{
     KtimeGetNs, ProbeReadKernel, ProbeReadKernelString, ProbeReadUser, ProbeReadUserString,
 };
 use super::assembler::Register::{R0, R1, R2, R3, R6, R7, R8, R9, Stack};
 use super::assembler::Width::{Eight, Four, Two};
-use super::assembler::{Instruction, Label, Test};
+use super::assembler::{Assembler, Instruction, Label, Maps, OUT, Test};
+use super::btf::Btf;
+use super::common::{BYTES, ENDED, KEY};
+use super::kernel::Program;
 use super::layout as to;
 use super::places::{Places, Registers};
 use super::waits;
-use super::writer::{BYTES, ENDED, KEY, Maps, Writer};
 use crate::shared::{self, VECTOR_MAX};
 
 /// A program by its name, with its tracepoint.
 pub(super) type Named = (&'static str, &'static str, Option<Vec<Instruction>>);
+
+/// Loads a program, without attaching it.
+pub(super) fn load(btf: &Btf, (name, tracepoint, code): Named) -> io::Result<Program> {
+    let missing = || io::Error::other("its types are not those that are known");
+    let id = btf.tracepoint(tracepoint).ok_or_else(missing)?;
+    Program::load(name, id, &code.ok_or_else(missing)?)
+}
 
 /// All that there have to be. What follows threads is there before what sees their calls.
 pub(super) fn all(maps: &Maps, places: &Places) -> [Named; 5] {
@@ -37,54 +48,53 @@ pub(super) fn waking(maps: &Maps, places: &Places) -> Named {
 
 /// A call begins: the time is noted.
 fn enter(maps: &Maps) -> Option<Vec<Instruction>> {
-    let mut w = Writer::new(maps);
-    w.a.load(Eight, R1, R1, 8);
-    w.wanted();
-    w.current_followed();
-    w.a.copy(R7, R0);
-    w.a.call(KtimeGetNs);
-    w.a.store(Eight, R7, to::OF_THREAD_BEGAN, R0);
+    let mut a = Assembler::new(maps);
+    a.load(Eight, R1, R1, 8);
+    a.wanted();
+    a.current_followed();
+    a.copy(R7, R0);
+    a.call(KtimeGetNs);
+    a.store(Eight, R7, to::OF_THREAD_BEGAN, R0);
     for sum in
         [to::OF_THREAD_WAITED, to::OF_THREAD_QUEUED, to::OF_THREAD_LOCKED, to::OF_THREAD_SLEPT]
     {
-        w.a.store_number(Eight, R7, sum, 0);
+        a.store_number(Eight, R7, sum, 0);
     }
-    w.finish()
+    a.finish()
 }
 
 /// A call returns: it is recorded.
 fn leave(maps: &Maps, places: &Places) -> Option<Vec<Instruction>> {
     let registers = &places.registers;
-    let mut w = Writer::new(maps);
-    w.a.load(Eight, R6, R1, 0);
-    w.a.load(Eight, R8, R1, 8);
-    registers.load_number(&mut w.a, R1, R6);
-    w.wanted();
-    w.a.copy(R9, R1);
-    w.current_followed();
-    w.a.copy(R7, R0);
-    w.a.load(Eight, R1, R7, to::OF_THREAD_BEGAN);
+    let mut a = Assembler::new(maps);
+    a.load(Eight, R6, R1, 0);
+    a.load(Eight, R8, R1, 8);
+    registers.load_number(&mut a, R1, R6);
+    a.wanted();
+    a.copy(R9, R1);
+    a.current_followed();
+    a.copy(R7, R0);
+    a.load(Eight, R1, R7, to::OF_THREAD_BEGAN);
     // It was not followed yet when the call began.
-    w.a.jump_if(R1, Test::Equal, 0, w.out);
-    w.a.call(KtimeGetNs);
-    w.a.store(Eight, Stack, ENDED, R0);
-    let large = w.a.label();
-    w.a.jump_if(R9, Test::Bits, shared::LARGE as i32, large);
-    w.reserve(to::SMALL_BYTES);
-    head(&mut w, registers, 4);
-    registers.load_number(&mut w.a, R1, R6);
-    w.a.store(Four, R0, to::NUMBER, R1);
-    w.submit(R0);
-    w.a.jump(w.out);
-    w.a.place(large);
-    leave_large(&mut w, registers);
-    w.finish()
+    a.jump_if(R1, Test::Equal, 0, OUT);
+    a.call(KtimeGetNs);
+    a.store(Eight, Stack, ENDED, R0);
+    let large = a.label();
+    a.jump_if(R9, Test::Bits, shared::LARGE as i32, large);
+    a.reserve(to::SMALL_BYTES);
+    head(&mut a, registers, 4);
+    registers.load_number(&mut a, R1, R6);
+    a.store(Four, R0, to::NUMBER, R1);
+    a.submit(R0);
+    a.jump(OUT);
+    a.place(large);
+    leave_large(&mut a, registers);
+    a.finish()
 }
 
 /// Fills in what all calls have: R0 is the record, R6 the registers, R7 the thread's value, R8
 /// the result.
-fn head(w: &mut Writer<'_>, registers: &Registers, arguments: usize) {
-    let a = &mut w.a;
+fn head(a: &mut Assembler<'_>, registers: &Registers, arguments: usize) {
     for (known, at) in [
         (to::OF_THREAD_BEGAN, to::BEGAN),
         (to::OF_THREAD_WAITED, to::WAITED),
@@ -106,10 +116,9 @@ fn head(w: &mut Writer<'_>, registers: &Registers, arguments: usize) {
 
 /// A call with pointers: what they lead to is copied behind the arguments. R8 becomes how much
 /// there is of it, and R6 the scratch.
-fn leave_large(w: &mut Writer<'_>, registers: &Registers) {
-    w.scratch(0);
-    head(w, registers, 6);
-    let a = &mut w.a;
+fn leave_large(a: &mut Assembler<'_>, registers: &Registers) {
+    a.scratch(0);
+    head(a, registers, 6);
     registers.load_number(a, R1, R6);
     // The bit is free in every number of the table.
     a.add(R1, to::LARGE as i32);
@@ -119,33 +128,28 @@ fn leave_large(w: &mut Writer<'_>, registers: &Registers) {
         a.store_number(Two, R6, length, 0);
     }
     a.set(R8, 0);
-    block(w);
-    string(w, shared::PATH_SHIFT, to::PATH_LENGTH);
-    string(w, shared::TO_SHIFT, to::TO_LENGTH);
-    w.a.add(R8, to::PAYLOAD.into());
-    w.output();
+    block(a);
+    string(a, shared::PATH_SHIFT, to::PATH_LENGTH);
+    string(a, shared::TO_SHIFT, to::TO_LENGTH);
+    a.add(R8, to::PAYLOAD.into());
+    a.output();
 }
 
 /// R1 becomes the address of the argument whose index, plus 1, is in R9 at these bits.
-fn argument(w: &mut Writer<'_>, shift: i32, none: Label) {
-    let a = &mut w.a;
-    let some = a.label();
+fn argument(a: &mut Assembler<'_>, shift: i32, none: Label) {
     a.copy(R1, R9);
     a.shift_right(R1, shift);
     a.and(R1, shared::INDEX_MASK);
     // Before Linux 6.3 the verifier does not see that what is not 0 is at least 1.
-    a.jump_if(R1, Test::Above, 0, some);
-    a.jump(none);
-    a.place(some);
+    a.jump_unless(R1, Test::Above, 0, none);
     a.add(R1, -1);
     a.shift_left(R1, 3);
     a.add_register(R1, R6);
 }
 
-fn block(w: &mut Writer<'_>) {
-    let (none, known, few, many) = (w.a.label(), w.a.label(), w.a.label(), w.a.label());
-    argument(w, shared::BLOCK_SHIFT, none);
-    let a = &mut w.a;
+fn block(a: &mut Assembler<'_>) {
+    let (none, known, few) = (a.label(), a.label(), a.label());
+    argument(a, shared::BLOCK_SHIFT, none);
     a.load(Eight, R3, R1, to::ARGUMENTS);
     a.jump_if(R3, Test::Equal, 0, none);
     a.copy(R2, R9);
@@ -154,9 +158,7 @@ fn block(w: &mut Writer<'_>) {
     a.jump_if(R2, Test::NotEqual, 0, known);
     // A vector, whose count is the next argument; that of the last one is within the scratch.
     a.load(Eight, R2, R1, to::ARGUMENTS + 8);
-    a.jump_if(R2, Test::Above, VECTOR_MAX as i32, many);
-    a.jump(few);
-    a.place(many);
+    a.jump_unless(R2, Test::Above, VECTOR_MAX as i32, few);
     a.set(R2, VECTOR_MAX as i32);
     a.place(few);
     a.shift_left(R2, 4);
@@ -171,10 +173,9 @@ fn block(w: &mut Writer<'_>) {
     a.place(none);
 }
 
-fn string(w: &mut Writer<'_>, shift: i32, length: i16) {
-    let none = w.a.label();
-    argument(w, shift, none);
-    let a = &mut w.a;
+fn string(a: &mut Assembler<'_>, shift: i32, length: i16) {
+    let none = a.label();
+    argument(a, shift, none);
     a.load(Eight, R3, R1, to::ARGUMENTS);
     a.jump_if(R3, Test::Equal, 0, none);
     a.copy(R1, R6);
@@ -194,17 +195,16 @@ const CHILDS: i16 = ENDED;
 
 /// A thread or process is made by one that is followed, and is followed from its beginning on.
 fn fork(maps: &Maps, places: &Places) -> Option<Vec<Instruction>> {
-    let mut w = Writer::new(maps);
-    w.a.load(Eight, R6, R1, 0);
-    w.a.load(Eight, R7, R1, 8);
-    w.a.carry(Four, (R6, places.thread), (Stack, KEY));
-    w.followed();
-    w.a.carry(Four, (R7, places.thread), (Stack, KEY));
-    w.follow();
-    w.a.call(KtimeGetNs);
-    w.a.copy(R9, R0);
-    w.reserve(to::FORK_BYTES);
-    let a = &mut w.a;
+    let mut a = Assembler::new(maps);
+    a.load(Eight, R6, R1, 0);
+    a.load(Eight, R7, R1, 8);
+    a.carry(Four, (R6, places.thread), (Stack, KEY));
+    a.followed();
+    a.carry(Four, (R7, places.thread), (Stack, KEY));
+    a.follow();
+    a.call(KtimeGetNs);
+    a.copy(R9, R0);
+    a.reserve(to::FORK_BYTES);
     a.copy(R8, R0);
     a.store(Eight, R8, to::BEGAN, R9);
     a.store(Eight, R8, to::ENDED, R9);
@@ -236,25 +236,24 @@ fn fork(maps: &Maps, places: &Places) -> Option<Vec<Instruction>> {
         a.place(own);
     }
     a.store(Four, R8, to::FORK_SHARES, R9);
-    w.submit(R8);
-    w.finish()
+    a.submit(R8);
+    a.finish()
 }
 
 /// A process has another program. The thread that called has the process's number from now on.
 fn exec(maps: &Maps, places: &Places) -> Option<Vec<Instruction>> {
-    let mut w = Writer::new(maps);
-    w.a.load(Eight, R6, R1, 0);
-    w.a.load(Eight, R8, R1, 8);
-    w.a.load(Eight, R7, R1, 16);
-    w.a.store(Four, Stack, KEY, R8);
-    w.followed();
-    w.forget();
-    w.a.carry(Four, (R6, places.thread), (Stack, KEY));
-    w.follow();
-    w.a.call(KtimeGetNs);
-    w.a.copy(R9, R0);
-    w.scratch(1);
-    let a = &mut w.a;
+    let mut a = Assembler::new(maps);
+    a.load(Eight, R6, R1, 0);
+    a.load(Eight, R8, R1, 8);
+    a.load(Eight, R7, R1, 16);
+    a.store(Four, Stack, KEY, R8);
+    a.followed();
+    a.forget();
+    a.carry(Four, (R6, places.thread), (Stack, KEY));
+    a.follow();
+    a.call(KtimeGetNs);
+    a.copy(R9, R0);
+    a.scratch(1);
     a.copy(R6, R0);
     a.store(Eight, R6, to::BEGAN, R9);
     a.store(Eight, R6, to::ENDED, R9);
@@ -265,30 +264,27 @@ fn exec(maps: &Maps, places: &Places) -> Option<Vec<Instruction>> {
     a.set(R2, to::PATH_BYTES);
     a.load(Eight, R3, R7, places.program);
     a.call(ProbeReadKernelString);
-    let (unread, known) = (a.label(), a.label());
+    let known = a.label();
     a.copy(R8, R0);
-    a.jump_if(R8, Test::Above, to::PATH_BYTES, unread);
-    a.jump(known);
-    a.place(unread);
+    a.jump_unless(R8, Test::Above, to::PATH_BYTES, known);
     a.set(R8, 0);
     a.place(known);
     a.store(Eight, R6, to::EXEC_LENGTH, R8);
     a.add(R8, to::EXEC_PROGRAM.into());
-    w.output();
-    w.finish()
+    a.output();
+    a.finish()
 }
 
 /// A thread ends, and is followed no more.
 fn exit(maps: &Maps, places: &Places) -> Option<Vec<Instruction>> {
-    let mut w = Writer::new(maps);
-    w.a.load(Eight, R6, R1, 0);
-    w.a.carry(Four, (R6, places.thread), (Stack, KEY));
-    w.followed();
-    w.forget();
-    w.a.call(KtimeGetNs);
-    w.a.copy(R9, R0);
-    w.reserve(to::EXIT_BYTES);
-    let a = &mut w.a;
+    let mut a = Assembler::new(maps);
+    a.load(Eight, R6, R1, 0);
+    a.carry(Four, (R6, places.thread), (Stack, KEY));
+    a.followed();
+    a.forget();
+    a.call(KtimeGetNs);
+    a.copy(R9, R0);
+    a.reserve(to::EXIT_BYTES);
     a.store(Eight, R0, to::BEGAN, R9);
     a.store(Eight, R0, to::ENDED, R9);
     a.carry(Four, (Stack, KEY), (R0, to::THREAD));
@@ -300,8 +296,8 @@ fn exit(maps: &Maps, places: &Places) -> Option<Vec<Instruction>> {
     }
     a.carry(Four, (R6, places.status), (R0, to::EXIT_STATUS));
     a.store_number(Four, R0, to::EXIT_STATUS + 4, 0);
-    w.submit(R0);
-    w.finish()
+    a.submit(R0);
+    a.finish()
 }
 
 #[cfg(test)]

@@ -7,15 +7,15 @@
 //! down how long that was ago. The time is left before the count goes down, so that a processor which
 //! finds the count at 0 finds the time.
 
-use super::assembler::Helper::{KtimeGetNs, MapLookup};
+use super::assembler::Helper::KtimeGetNs;
 use super::assembler::Register::{R0, R1, R2, R6, R7, R8, R9, Stack};
 use super::assembler::Width::{Eight, Four};
-use super::assembler::{Instruction, Label, Test};
+use super::assembler::{Assembler, Instruction, Label, Maps, OUT, Test};
+use super::common::BYTES;
 use super::fault_programs;
 use super::layout as to;
 use super::observed;
 use super::places::Places;
-use super::writer::{BYTES, Maps, Writer};
 
 pub(super) const TRACEPOINT: &str = "sched_switch";
 /// `TASK_INTERRUPTIBLE`: it sleeps until something happens that may never happen, rather than
@@ -50,38 +50,37 @@ pub(super) fn switch(
     places: &Places,
     observed: Option<&Observed>,
 ) -> Option<Vec<Instruction>> {
-    let mut w = Writer::new(maps);
+    let mut a = Assembler::new(maps);
     let faults = observed.and_then(|observed| observed.faults);
-    let (comes, not_followed, known) = (w.a.label(), w.a.label(), w.a.label());
-    w.a.load(Eight, R9, R1, 0);
-    w.a.load(Eight, R6, R1, 8);
-    w.a.load(Eight, R7, R1, 16);
-    leaves(&mut w, places, faults, comes);
-    w.a.place(comes);
-    w.thread_or(R7, places.thread, not_followed);
-    has_been_off(&mut w);
+    let (comes, not_followed, known) = (a.label(), a.label(), a.label());
+    a.load(Eight, R9, R1, 0);
+    a.load(Eight, R6, R1, 8);
+    a.load(Eight, R7, R1, 16);
+    leaves(&mut a, places, faults, comes);
+    a.place(comes);
+    a.thread_or(R7, places.thread, not_followed);
+    has_been_off(&mut a);
     if let Some(faults) = faults {
-        let awake = w.a.label();
-        fault_programs::goes_on(&mut w, faults, awake);
-        w.a.place(awake);
+        let awake = a.label();
+        fault_programs::goes_on(&mut a, faults, awake);
+        a.place(awake);
     }
-    w.a.set(R7, 1);
-    w.a.jump(known);
-    w.a.place(not_followed);
-    w.a.set(R7, 0);
-    w.a.place(known);
+    a.set(R7, 1);
+    a.jump(known);
+    a.place(not_followed);
+    a.set(R7, 0);
+    a.place(known);
     if let Some(observed) = observed {
-        idle(&mut w, &observed.words);
+        idle(&mut a, &observed.words);
     }
-    w.finish()
+    a.finish()
 }
 
 /// The thread of R6 is off the processor from now on. R9 is whether it was taken off although it
 /// could go on.
-fn leaves(w: &mut Writer<'_>, places: &Places, faults: Option<i32>, comes: Label) {
-    let known = w.a.label();
-    w.thread_or(R6, places.thread, comes);
-    let a = &mut w.a;
+fn leaves(a: &mut Assembler<'_>, places: &Places, faults: Option<i32>, comes: Label) {
+    let known = a.label();
+    a.thread_or(R6, places.thread, comes);
     a.load(Four, R6, R6, places.state);
     a.jump_if(R9, Test::Equal, 0, known);
     a.set(R6, 0);
@@ -90,19 +89,15 @@ fn leaves(w: &mut Writer<'_>, places: &Places, faults: Option<i32>, comes: Label
     a.call(KtimeGetNs);
     a.store(Eight, R8, to::OF_THREAD_LEFT, R0);
     if let Some(faults) = faults {
-        let waits = a.label();
-        a.jump_if(R6, Test::Bits, WAITS, waits);
-        a.jump(comes);
-        a.place(waits);
+        a.jump_unless(R6, Test::Bits, WAITS, comes);
         fault_programs::sleeps(a, faults, comes);
     }
 }
 
 /// The thread whose value R8 is goes on: what it has been off the processor since it left, or since
 /// it was woken, is added up.
-fn has_been_off(w: &mut Writer<'_>) {
-    let (was_not, slept, added) = (w.a.label(), w.a.label(), w.a.label());
-    let a = &mut w.a;
+fn has_been_off(a: &mut Assembler<'_>) {
+    let (was_not, slept, added) = (a.label(), a.label(), a.label());
     a.load(Eight, R9, R8, to::OF_THREAD_LEFT);
     a.jump_if(R9, Test::Equal, 0, was_not);
     a.call(KtimeGetNs);
@@ -122,16 +117,12 @@ fn has_been_off(w: &mut Writer<'_>) {
 }
 
 /// R7 is whether a followed thread runs here from now on.
-fn idle(w: &mut Writer<'_>, words: &Words) {
-    let (begins, is_long, out) = (w.a.label(), w.a.label(), w.out);
-    let a = &mut w.a;
+fn idle(a: &mut Assembler<'_>, words: &Words) {
+    let begins = a.label();
     a.store_number(Four, Stack, BYTES, 0);
-    a.stack(R2, BYTES);
-    a.map(R1, words.runs_here);
-    a.call(MapLookup);
-    a.jump_if(R0, Test::Equal, 0, out);
+    a.lookup(words.runs_here, BYTES, OUT);
     a.load(Eight, R1, R0, 0);
-    a.jump_if_registers(R1, Test::Equal, R7, out);
+    a.jump_if_registers(R1, Test::Equal, R7, OUT);
     a.store(Eight, R0, 0, R7);
     a.call(KtimeGetNs);
     a.copy(R9, R0);
@@ -141,25 +132,22 @@ fn idle(w: &mut Writer<'_>, words: &Words) {
     a.map_value(R1, words.running);
     a.set(R2, -1);
     a.add_atomically(Eight, R1, 0, R2);
-    a.jump(out);
+    a.jump(OUT);
     a.place(begins);
     a.map_value(R1, words.running);
     a.set(R2, 1);
     a.fetch_and_add(R1, 0, R2);
-    a.jump_if(R2, Test::NotEqual, 0, out);
+    a.jump_if(R2, Test::NotEqual, 0, OUT);
     a.map_value(R1, words.since);
     a.load(Eight, R8, R1, 0);
-    a.jump_if(R8, Test::Equal, 0, out);
+    a.jump_if(R8, Test::Equal, 0, OUT);
     a.copy(R1, R9);
     a.subtract_register(R1, R8);
-    a.jump_if(R1, Test::Above, SHORTEST_NS, is_long);
-    a.jump(out);
-    a.place(is_long);
-    w.reserve(observed::IDLE_BYTES);
-    let a = &mut w.a;
+    a.jump_unless(R1, Test::Above, SHORTEST_NS, OUT);
+    a.reserve(observed::IDLE_BYTES);
     a.store(Eight, R0, to::BEGAN, R8);
     a.store(Eight, R0, to::ENDED, R9);
     a.store_number(Four, R0, to::THREAD, 0);
     a.store_number(Four, R0, to::NUMBER, observed::IDLE as i32);
-    w.submit(R0);
+    a.submit(R0);
 }

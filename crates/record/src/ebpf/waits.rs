@@ -7,22 +7,20 @@
 use super::assembler::Helper::{GetCurrentTask, KtimeGetNs, RegistersOf};
 use super::assembler::Register::{R0, R1, R2, R6, R7, R8, R9, Stack};
 use super::assembler::Width::{Eight, Four};
-use super::assembler::{Instruction, Test};
+use super::assembler::{Assembler, Instruction, Maps, OUT, Test};
+use super::common::{BYTES, ENDED, KEY};
 use super::layout as to;
 use super::places::Places;
 use super::switch_program::SLEEPS;
-use super::writer::{BYTES, ENDED, KEY, Maps, Writer};
 
 /// A thread is woken by the one that runs here.
 pub(super) fn waking(maps: &Maps, places: &Places) -> Option<Vec<Instruction>> {
-    let mut w = Writer::new(maps);
-    let sleeps = w.a.label();
-    w.a.load(Eight, R6, R1, 0);
-    let out = w.out;
-    w.thread_or(R6, places.thread, out);
-    let a = &mut w.a;
+    let mut a = Assembler::new(maps);
+    let sleeps = a.label();
+    a.load(Eight, R6, R1, 0);
+    a.thread_or(R6, places.thread, OUT);
     a.load(Eight, R1, R8, to::OF_THREAD_LEFT);
-    a.jump_if(R1, Test::Equal, 0, out);
+    a.jump_if(R1, Test::Equal, 0, OUT);
     a.store(Eight, Stack, BYTES, R1);
     a.call(KtimeGetNs);
     a.store(Eight, Stack, ENDED, R0);
@@ -30,22 +28,20 @@ pub(super) fn waking(maps: &Maps, places: &Places) -> Option<Vec<Instruction>> {
     a.copy(R7, R0);
     a.copy(R1, R0);
     a.call(RegistersOf);
-    places.registers.load_number(a, R9, R0);
+    places.registers.load_number(&mut a, R9, R0);
     a.load(Four, R7, R7, places.thread);
-    is_ready(&mut w, places);
-    let a = &mut w.a;
+    is_ready(&mut a, places);
     a.load(Eight, R1, R8, to::OF_THREAD_STATE);
     a.store_number(Eight, R8, to::OF_THREAD_STATE, 0);
     a.jump_if(R1, Test::Bits, SLEEPS, sleeps);
     // Within a call on a file it waits for a device, or for a lock that a replay takes as well.
     a.load(Eight, R1, R8, to::OF_THREAD_BEGAN);
-    a.jump_if(R1, Test::NotEqual, 0, out);
+    a.jump_if(R1, Test::NotEqual, 0, OUT);
     a.place(sleeps);
     // A thread that an interrupt found outside of a call has woken nobody.
-    a.jump_if(R9, Test::Less, 0, out);
-    a.jump_if(R7, Test::Equal, 0, out);
-    w.reserve(to::WOKEN_BYTES);
-    let a = &mut w.a;
+    a.jump_if(R9, Test::Less, 0, OUT);
+    a.jump_if(R7, Test::Equal, 0, OUT);
+    a.reserve(to::WOKEN_BYTES);
     a.carry(Eight, (Stack, BYTES), (R0, to::BEGAN));
     a.load(Eight, R2, Stack, ENDED);
     a.store(Eight, R0, to::ENDED, R2);
@@ -53,8 +49,8 @@ pub(super) fn waking(maps: &Maps, places: &Places) -> Option<Vec<Instruction>> {
     a.store_number(Four, R0, to::NUMBER, to::WOKEN as i32);
     a.store(Four, R0, to::WOKEN_BY, R7);
     a.store(Four, R0, to::WOKEN_CALL, R9);
-    w.submit(R0);
-    w.finish()
+    a.submit(R0);
+    a.finish()
 }
 
 /// The sleep of the thread whose value R8 is and whose record R6 is has ended: it is added up, and
@@ -63,10 +59,9 @@ pub(super) fn waking(maps: &Maps, places: &Places) -> Option<Vec<Instruction>> {
 ///
 /// What is no device's and is ended by another thread within a system call was a lock: a journal is
 /// written by a thread of the kernel's, which makes no calls.
-fn is_ready(w: &mut Writer<'_>, places: &Places) {
+fn is_ready(a: &mut Assembler<'_>, places: &Places) {
     let (word, bit) = places.for_device;
-    let (slept, added) = (w.a.label(), w.a.label());
-    let a = &mut w.a;
+    let (slept, added) = (a.label(), a.label());
     a.load(Eight, R0, Stack, ENDED);
     a.load(Eight, R1, Stack, BYTES);
     a.subtract_register(R0, R1);
