@@ -70,7 +70,6 @@ mod privileges;
 mod processor_time;
 mod ptrace;
 mod raw_call;
-mod recorded;
 mod recorder;
 mod recording;
 mod regular_file;
@@ -88,8 +87,8 @@ pub use overhead::{Calibration, Overhead, time_calls};
 #[cfg(feature = "fuzz")]
 pub use preload::fuzz;
 pub use privileges::program_of;
-pub use recorded::Recorded;
 pub use recorder::{PassedOver, Recorder};
+pub use recording::Recorded;
 
 /// What is recorded, and how it is read again.
 pub use trace;

@@ -10,9 +10,10 @@ use rustix::fd::OwnedFd;
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
 use crate::error::{Error, while_};
+use crate::followed::Followed;
 use crate::raw_call::Sink;
 use crate::start::Held;
-use sys::wait::{Waited, Whom, wait};
+use sys::wait::wait;
 
 /// How large a ring is if there is the memory: it has room for 800,000 calls.
 pub(crate) const RING_BYTES: usize = 64 << 20;
@@ -87,7 +88,7 @@ pub(crate) fn until_end<S: Sink>(
     ring_bytes: usize,
     sink: &mut S,
     mut drain: impl FnMut(&mut S) -> io::Result<u64>,
-) -> Result<(Option<Waited>, Option<io::Error>), Error> {
+) -> Result<Followed, Error> {
     let first = held.process();
     let ended = Doorbell::of(first);
     held.release().map_err(while_("starting the command"))?;
@@ -96,7 +97,7 @@ pub(crate) fn until_end<S: Sink>(
     let mut rest = pace.after(0);
     while end.is_none() && cut.is_none() {
         ended.wait(rest);
-        end = wait(Whom::One(first), true).map_err(while_("waiting for the command"))?;
+        end = wait(Some(first), true).map_err(while_("waiting for the command"))?;
         // What it did before its end is in the ring by now.
         match drain(sink) {
             Ok(bytes) if end.is_none() => {
@@ -107,5 +108,5 @@ pub(crate) fn until_end<S: Sink>(
             Err(error) => cut = Some(error),
         }
     }
-    Ok((end, cut))
+    Ok(Followed { end, cut })
 }

@@ -11,21 +11,18 @@ use std::process::Command;
 
 use rustix::fs::{Access, StatVfsMountFlags, access, getxattr, statvfs};
 use rustix::io::Errno;
+use rustix::thread::{CapabilitySet, capabilities};
 
 use crate::error::Error;
 
 /// Whether the kernel lets this process trace such programs without taking their rights.
 pub(crate) fn may_trace_them() -> bool {
-    const SYS_PTRACE: u32 = 19;
-    has_capability(SYS_PTRACE)
+    has_capability(CapabilitySet::SYS_PTRACE)
 }
 
-/// Whether this process has a capability (capabilities(7)), by its number.
-pub(crate) fn has_capability(number: u32) -> bool {
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let effective = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
-    let effective = effective.and_then(|text| u64::from_str_radix(text.trim(), 16).ok());
-    effective.is_some_and(|set| set >> number & 1 == 1)
+/// Whether this process has a capability, or all of several (capabilities(7)).
+pub(crate) fn has_capability(wanted: CapabilitySet) -> bool {
+    capabilities(None).is_ok_and(|sets| sets.effective.contains(wanted))
 }
 
 /// Whether a program's file gives it rights.

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use trace::{Call, HERE, NO_FD, Op, OverheadNs, PathId, Unseen, WORKING_FOLDER};
+use trace::{Call, Entry, HERE, NO_FD, Op, PathId, WORKING_FOLDER};
 
 use crate::bytes::eight;
 use crate::kernel_work::{Fault, RingDone};
@@ -23,50 +23,16 @@ pub(crate) trait Sink {
 #[derive(Debug)]
 pub(crate) enum Event<'a> {
     Called(RawCall<'a>),
-    Forked(Forked),
     Executed {
         at_ns: u64,
         thread: u32,
         program: &'a [u8],
     },
-    Ended {
-        at_ns: u64,
-        thread: u32,
-        status: i32,
-        user_ns: u64,
-        system_ns: u64,
-    },
     Woken(Woken),
-    Lost(u64),
-    Unseen(Unseen, u64),
     Faulted(Fault),
     RingDone(RingDone),
-    /// No thread was on a processor.
-    Idle {
-        began_ns: u64,
-        ended_ns: u64,
-    },
-    /// What it costs to record from now on: for each call, and what of that falls within its time.
-    Overhead {
-        overhead_ns: OverheadNs,
-        within_ns: OverheadNs,
-    },
-    /// For how long any thread was held up by the recorder since this was last told.
-    Held {
-        low_ns: u64,
-        high_ns: u64,
-    },
-}
-
-/// A new thread or process.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Forked {
-    pub(crate) at_ns: u64,
-    pub(crate) parent: u32,
-    pub(crate) child: u32,
-    pub(crate) thread: bool,
-    pub(crate) shares_files: bool,
-    pub(crate) shares_folder: bool,
+    /// Anything else, as it stands in the trace but for its time.
+    Entry(Entry),
 }
 
 /// A thread that slept and was woken by another one.

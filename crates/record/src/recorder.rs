@@ -3,6 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Read as _, Write};
 use std::os::unix::ffi::OsStringExt as _;
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -20,8 +21,7 @@ use crate::preload::{Preload, TimingProgram};
 use crate::privileges::{file_of, gives_rights, may_trace_them, program_of};
 use crate::ptrace;
 use crate::raw_call::Sink;
-use crate::recorded::Recorded;
-use crate::recording::{Recording, name_of};
+use crate::recording::{Recorded, Recording};
 use crate::start::Held;
 use crate::starts::Starts;
 
@@ -161,7 +161,7 @@ impl Recorder {
     /// one. It is not made for each processor, and needs a C library that is not everywhere.
     fn starting_program(&self) -> Option<TimingProgram> {
         let says_itself = matches!(self.means, Means::Ptrace);
-        let program = (!says_itself).then(Preload::timing_program)?.ok();
+        let program = (!says_itself).then(TimingProgram::make)?.ok();
         program.filter(TimingProgram::can_run)
     }
 
@@ -182,28 +182,21 @@ impl Recorder {
         timing: impl Fn(u32) -> Command,
         kept: &mut Calibration,
     ) -> Result<(), Error> {
-        if let Means::Preload(_) = self.means {
-            let program = Preload::timing_program().map_err(while_(TIMING))?;
-            return self.take_turns(|calls| program.command(calls), kept);
-        }
-        self.take_turns(timing, kept)
-    }
-
-    fn take_turns(
-        &mut self,
-        timing: impl Fn(u32) -> Command,
-        kept: &mut Calibration,
-    ) -> Result<(), Error> {
-        let calls = match self.means {
-            Means::Ebpf(_) | Means::Preload(_) => 100,
-            Means::Ptrace => 1,
+        let (program, calls) = match self.means {
+            Means::Ebpf(_) => (None, 100),
+            Means::Preload(_) => (Some(TimingProgram::make().map_err(while_(TIMING))?), 100),
+            Means::Ptrace => (None, 1),
+        };
+        let timing = || match &program {
+            Some(program) => program.command(calls),
+            None => timing(calls),
         };
         let began = Instant::now();
-        let mut before = read_rounds(&self.bare(timing(calls))?);
+        let mut before = read_rounds(&self.bare(timing())?);
         loop {
             let mut took = Took::default();
-            let recorded = read_rounds(&self.timed(timing(calls), &mut took)?);
-            let after = read_rounds(&self.bare(timing(calls))?);
+            let recorded = read_rounds(&self.timed(timing(), &mut took)?);
+            let after = read_rounds(&self.bare(timing())?);
             kept.add(&before, &recorded, took, &after);
             before = after;
             if kept.is_full() || began.elapsed() > TIMING_MAX {
@@ -255,10 +248,11 @@ impl Recorder {
     /// What a trace of this recorder begins with.
     pub fn header(&self, program: &OsStr, attached: bool) -> Header {
         let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let file_name = Path::new(program).file_name().unwrap_or(program);
         let mut header = Header {
             mechanism: self.mechanism(),
             attached,
-            program: name_of(program),
+            program: file_name.to_string_lossy().into_owned(),
             started_s: since_1970.as_secs(),
             kernel: host::machine::kernel_release(),
             processors: host::machine::processors().unwrap_or(1) as u32,
@@ -345,7 +339,14 @@ impl Recorder {
                 ptrace::watch(&tree, &mut recording, self.overhead.within(), stop)?
             }
         };
-        Ok(recording.end(used(&tree).since(before), followed))
+        let now = used(&tree);
+        let usage = Usage {
+            user_ns: now.user_ns.saturating_sub(before.user_ns),
+            system_ns: now.system_ns.saturating_sub(before.system_ns),
+            major_faults: now.major_faults.saturating_sub(before.major_faults),
+            ..now
+        };
+        Ok(recording.end(usage, followed))
     }
 }
 

@@ -1,7 +1,6 @@
 //! From what a mechanism sees to the entries of a trace.
 
 use std::collections::HashSet;
-use std::ffi::OsStr;
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
@@ -9,13 +8,13 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use host::clock::monotonic_ns;
+use host::process::is_alive;
 use host::root::Root;
 use rustix::fs::makedev;
-use rustix::param::page_size;
 use rustix::time::{ClockId, clock_gettime};
 use sys::usage::Usage;
 use trace::{
-    AwaitedProcess, Call, Entry, FileFacts, FileKind, Follower, Op, PathId, Sees, Summary,
+    AwaitedProcess, Call, Entry, FileFacts, FileKind, Follower, NO_FD, Op, PathId, Sees, Summary,
     TraceWriter, Unseen,
 };
 
@@ -26,13 +25,10 @@ use crate::inherited::{self, Inherited};
 use crate::kernel_work::{Fault, RingDone};
 use crate::mapped::{self, Mapped};
 use crate::outside::Outside;
-use crate::raw_call::{Event, Forked, RawCall, Sink, Woken, leaves_descriptors};
-use crate::recorded::Recorded;
+use crate::raw_call::{Event, RawCall, Sink, Woken, leaves_descriptors};
 use crate::sample;
+use crate::shared::PATH_BYTES;
 use crate::table::{self, Outcome, Role, Row};
-
-/// The longest path that a trace has.
-const PATH_BYTES_MAX: usize = 4096;
 
 /// Of so many files a sample is compressed, and no longer than this.
 const SAMPLES_MAX: usize = 500;
@@ -70,6 +66,23 @@ pub(crate) struct Recording<W: Write> {
     sees: Sees,
 }
 
+/// What a recording amounted to.
+#[derive(Debug)]
+pub struct Recorded {
+    /// What the trace ends with.
+    pub summary: Summary,
+    /// How many calls it has.
+    pub calls: u64,
+    /// How long the trace became, but for its end.
+    pub written_bytes: u64,
+    /// How many could not be kept.
+    pub lost: u64,
+    /// Why it ended before the program did: the trace could not be written.
+    pub cut: Option<io::Error>,
+    /// Processes that the command started and that were running when it ended.
+    pub left_running: usize,
+}
+
 impl<W: Write> Recording<W> {
     /// Begins one.
     pub(crate) fn new(trace: TraceWriter<W>, sees: Sees) -> Self {
@@ -77,7 +90,7 @@ impl<W: Write> Recording<W> {
         Self {
             trace,
             files: Files::default(),
-            follower: Follower::new(),
+            follower: Follower::default(),
             paths_told: 0,
             origin_ns: monotonic_ns(),
             began: (now.tv_sec, now.tv_nsec as u32),
@@ -150,10 +163,11 @@ impl<W: Write> Recording<W> {
         let cut = cut.or_else(|| self.idle().err());
         let finish = |trace: TraceWriter<W>| trace.finish(&summary).err().map(unwritten);
         let written_bytes = self.trace.written_bytes();
+        let is_alive = |process: &&u32| is_alive(&Root::real(), process.cast_signed());
         Recorded {
             calls: self.calls,
             lost: self.lost,
-            left_running: self.living.iter().filter(|process| is_alive(**process)).count(),
+            left_running: self.living.iter().filter(is_alive).count(),
             written_bytes,
             cut: cut.or_else(|| finish(self.trace)),
             summary,
@@ -193,7 +207,16 @@ impl<W: Write> Recording<W> {
 
     /// How long it has been going on.
     fn elapsed_ns(&self) -> u64 {
-        monotonic_ns().saturating_sub(self.origin_ns)
+        self.since_origin(monotonic_ns())
+    }
+
+    fn since_origin(&self, at_ns: u64) -> u64 {
+        at_ns.saturating_sub(self.origin_ns)
+    }
+
+    /// The process of a thread.
+    fn process(&self, thread: u32) -> u32 {
+        self.follower.process(thread).unwrap_or(thread)
     }
 
     fn path(&mut self, path: &[u8]) -> io::Result<PathId> {
@@ -263,7 +286,7 @@ impl<W: Write> Recording<W> {
         let followed = self.follower.follow(&Entry::Call(call));
         let path = followed.as_ref().and_then(|followed| followed.about.as_ref());
         if let (Some(path), false) = (path, call.failed()) {
-            let process = self.follower.process(call.thread).unwrap_or(call.thread);
+            let process = self.process(call.thread);
             self.mapped.map(process, call.result.cast_unsigned(), call.length, path);
             if self.sees.faults {
                 self.mapped.number(path);
@@ -274,7 +297,7 @@ impl<W: Write> Recording<W> {
 
     /// The file that is mapped at an address.
     fn mapped_at(&mut self, thread: u32, address: u64) -> io::Result<Option<PathId>> {
-        let process = self.follower.process(thread).unwrap_or(thread);
+        let process = self.process(thread);
         let path = self.mapped.at(process, address).cloned();
         path.filter(|path| !mapped::is_of_memory(path)).map(|path| self.path(&path)).transpose()
     }
@@ -286,27 +309,34 @@ impl<W: Write> Recording<W> {
         }
         let path = match fault.file {
             Some(file) => {
-                let process = self.follower.process(fault.thread).unwrap_or(fault.thread);
+                let process = self.process(fault.call.thread);
                 let path = self.mapped.mapped(process, file);
                 path.map(|path| self.path(&path)).transpose()?
             }
             // Memory that is no file's was written to.
-            None => match self.mapped_at(fault.thread, fault.address)? {
+            None => match self.mapped_at(fault.call.thread, fault.address)? {
                 None => return Ok(()),
                 path => path,
             },
         };
-        let call = fault.call(self.origin_ns, page_size() as u64, path);
-        self.push(&Entry::Call(call))
+        self.push_kernel_work(fault.call, path)
     }
 
     fn ring_done(&mut self, done: &RingDone) -> io::Result<()> {
-        let Some(op) = done.op().filter(|_| self.becoming.is_none()) else { return Ok(()) };
-        let process = self.follower.process(done.thread).unwrap_or(done.thread);
-        let is_named = op == Op::RingOther || done.descriptor.is_some();
+        if self.becoming.is_some() {
+            return Ok(());
+        }
+        let call = done.call;
+        let is_named = call.op == Op::RingOther || call.fd != NO_FD;
+        let process = self.process(call.thread);
         let path = if is_named { None } else { self.mapped.open(process, done.file) };
         let path = path.map(|path| self.path(&path)).transpose()?;
-        self.push(&Entry::Call(done.call(op, self.origin_ns, path)))
+        self.push_kernel_work(call, path)
+    }
+
+    fn push_kernel_work(&mut self, call: Call, path: Option<PathId>) -> io::Result<()> {
+        let began_ns = self.since_origin(call.began_ns);
+        self.push(&Entry::Call(Call { began_ns, path, ..call }))
     }
 
     fn count(&mut self, row: &Row, raw_call: &RawCall<'_>) {
@@ -329,7 +359,7 @@ impl<W: Write> Recording<W> {
     }
 
     fn look(&mut self, thread: u32, path: &[u8]) -> io::Result<()> {
-        let fits = |found: &ResolvedPath| found.path.as_os_str().len() < PATH_BYTES_MAX;
+        let fits = |found: &ResolvedPath| found.path.as_os_str().len() < PATH_BYTES;
         let has_mounts = self.unseen[Unseen::Namespaces as usize] > 0;
         let thread = has_mounts.then_some(thread);
         for found in files::look(thread, path, self.began).into_iter().filter(fits) {
@@ -344,52 +374,67 @@ impl<W: Write> Recording<W> {
         let path = self.path(&bytes_of(&found.path))?;
         let target = found.target.as_deref().map(bytes_of);
         let target = target.map(|target| self.path(&target)).transpose()?;
-        let facts = found.facts;
-        let entry = FileFacts {
-            at_ns: self.elapsed_ns(),
-            path,
-            kind: found.kind,
-            bytes: facts.map_or(0, |facts| facts.stx_size),
-            device: facts.map_or(0, |facts| makedev(facts.stx_dev_major, facts.stx_dev_minor)),
-            inode: facts.map_or(0, |facts| facts.stx_ino),
-            mode: facts.map_or(0, |facts| u32::from(facts.stx_mode) & 0o7777),
-            sample_bytes: 0,
-            compressed_bytes: 0,
-            target,
-        };
+        let at_ns = self.elapsed_ns();
+        let mut entry = FileFacts { at_ns, path, kind: found.kind, target, ..FileFacts::default() };
+        if let Some(facts) = found.facts {
+            entry.bytes = facts.stx_size;
+            entry.device = makedev(facts.stx_dev_major, facts.stx_dev_minor);
+            entry.inode = facts.stx_ino;
+            entry.mode = u32::from(facts.stx_mode) & 0o7777;
+        }
         if found.kind == FileKind::Regular && self.samples.len() < SAMPLES_MAX {
             self.samples.push((found.path.clone(), entry));
         }
         Ok(entry)
     }
 
-    fn forked(&mut self, forked: Forked) -> io::Result<()> {
-        if self.foreign.contains(&forked.parent) {
-            self.foreign.insert(forked.child);
+    /// An entry whose time is not the recording's yet.
+    fn told(&mut self, mut entry: Entry) -> io::Result<()> {
+        match &mut entry {
+            Entry::Fork { at_ns, parent, child, thread, .. } => {
+                *at_ns = self.since_origin(*at_ns);
+                self.forked(*parent, *child, *thread);
+            }
+            Entry::Exit { at_ns, thread, .. } => {
+                *at_ns = self.since_origin(*at_ns);
+                self.ended(*at_ns, *thread);
+            }
+            Entry::Idle { at_ns, took_ns } => {
+                // Before the recording began, it is no part of it.
+                let ended_ns = self.since_origin(at_ns.saturating_add(*took_ns));
+                *at_ns = self.since_origin(*at_ns);
+                *took_ns = ended_ns - *at_ns;
+                if self.becoming.is_some() || *took_ns == 0 {
+                    return Ok(());
+                }
+            }
+            Entry::Lost { count } => self.lost = self.lost.saturating_add(*count),
+            Entry::Unseen { kind, count } => {
+                self.count_unseen(*kind, *count);
+                return Ok(());
+            }
+            _ => {}
         }
-        if !forked.thread {
-            self.living.insert(forked.child);
-            let parent = self.follower.process(forked.parent).unwrap_or(forked.parent);
-            self.mapped.forked(parent, forked.child);
-        }
-        self.push_followed(&Entry::Fork {
-            at_ns: forked.at_ns.saturating_sub(self.origin_ns),
-            parent: forked.parent,
-            child: forked.child,
-            thread: forked.thread,
-            shares_files: forked.shares_files,
-            shares_folder: forked.shares_folder,
-        })
-        .map(drop)
+        self.push_followed(&entry).map(drop)
     }
 
-    /// No thread was on a processor; before the recording began, that is no part of it.
-    fn idled(&mut self, began_ns: u64, ended_ns: u64) -> io::Result<()> {
-        let [began_ns, ended_ns] = [began_ns, ended_ns].map(|ns| ns.saturating_sub(self.origin_ns));
-        if self.becoming.is_some() || began_ns >= ended_ns {
-            return Ok(());
+    fn forked(&mut self, parent: u32, child: u32, is_thread: bool) {
+        if self.foreign.contains(&parent) {
+            self.foreign.insert(child);
         }
-        self.push(&Entry::Idle { at_ns: began_ns, took_ns: ended_ns - began_ns })
+        if !is_thread {
+            self.living.insert(child);
+            self.mapped.forked(self.process(parent), child);
+        }
+    }
+
+    fn ended(&mut self, at_ns: u64, thread: u32) {
+        self.foreign.remove(&thread);
+        self.living.remove(&thread);
+        self.mapped.forget(thread);
+        if self.first == Some(thread) {
+            self.ended_ns = Some(at_ns);
+        }
     }
 
     fn woken(&mut self, woken: &Woken) -> io::Result<()> {
@@ -401,7 +446,7 @@ impl<W: Write> Recording<W> {
             return Ok(());
         }
         self.push(&Entry::Woken {
-            at_ns: woken.at_ns.saturating_sub(self.origin_ns),
+            at_ns: self.since_origin(woken.at_ns),
             thread: woken.thread,
             by: woken.by,
             slept_ns: woken.at_ns.saturating_sub(woken.since_ns),
@@ -421,7 +466,7 @@ impl<W: Write> Recording<W> {
             self.count_unseen(Unseen::Programs, 1);
         }
         let program = if program.is_empty() { None } else { Some(self.path(program)?) };
-        let at_ns = at_ns.saturating_sub(self.origin_ns);
+        let at_ns = self.since_origin(at_ns);
         self.push_followed(&Entry::Exec { at_ns, thread, program }).map(drop)
     }
 }
@@ -434,49 +479,13 @@ impl<W: Write> Sink for Recording<W> {
     fn on_event(&mut self, event: &Event<'_>) -> io::Result<()> {
         match event {
             Event::Called(raw_call) => self.called(raw_call),
-            Event::Forked(forked) => self.forked(*forked),
             Event::Executed { at_ns, thread, program } => self.executed(*at_ns, *thread, program),
-            Event::Ended { at_ns, thread, status, user_ns, system_ns } => {
-                let at_ns = at_ns.saturating_sub(self.origin_ns);
-                self.foreign.remove(thread);
-                self.living.remove(thread);
-                self.mapped.forget(*thread);
-                if self.first == Some(*thread) {
-                    self.ended_ns = Some(at_ns);
-                }
-                self.push_followed(&Entry::Exit {
-                    at_ns,
-                    thread: *thread,
-                    status: *status,
-                    user_ns: *user_ns,
-                    system_ns: *system_ns,
-                })
-                .map(drop)
-            }
             Event::Woken(woken) => self.woken(woken),
-            Event::Lost(count) => {
-                self.lost = self.lost.saturating_add(*count);
-                self.push(&Entry::Lost { count: *count })
-            }
-            Event::Unseen(kind, count) => {
-                self.count_unseen(*kind, *count);
-                Ok(())
-            }
             Event::Faulted(fault) => self.faulted(fault),
             Event::RingDone(done) => self.ring_done(done),
-            Event::Idle { began_ns, ended_ns } => self.idled(*began_ns, *ended_ns),
-            Event::Overhead { overhead_ns, within_ns } => {
-                self.push(&Entry::Overhead { overhead_ns: *overhead_ns, within_ns: *within_ns })
-            }
-            Event::Held { low_ns, high_ns } => {
-                self.push(&Entry::Held { low_ns: *low_ns, high_ns: *high_ns })
-            }
+            Event::Entry(entry) => self.told(entry.clone()),
         }
     }
-}
-
-fn is_alive(process: u32) -> bool {
-    host::process::is_alive(&Root::real(), process.cast_signed())
 }
 
 /// Why nothing more can be written.
@@ -485,9 +494,4 @@ pub(crate) fn unwritten(error: trace::Error) -> io::Error {
         trace::Error::Write(error) => error,
         error => io::Error::other(error),
     }
-}
-
-/// A program's name as a trace has it.
-pub(crate) fn name_of(program: &OsStr) -> String {
-    Path::new(program).file_name().unwrap_or(program).to_string_lossy().into_owned()
 }

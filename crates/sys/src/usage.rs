@@ -48,22 +48,6 @@ impl Usage {
         Self::read(&usage)
     }
 
-    /// What was used since an earlier reading.
-    #[must_use]
-    pub fn since(self, before: Self) -> Self {
-        Self {
-            user_ns: self.user_ns.saturating_sub(before.user_ns),
-            system_ns: self.system_ns.saturating_sub(before.system_ns),
-            minor_faults: self.minor_faults.saturating_sub(before.minor_faults),
-            major_faults: self.major_faults.saturating_sub(before.major_faults),
-            voluntary_switches: self.voluntary_switches.saturating_sub(before.voluntary_switches),
-            involuntary_switches: self
-                .involuntary_switches
-                .saturating_sub(before.involuntary_switches),
-            ..self
-        }
-    }
-
     pub(crate) fn read(usage: &libc::rusage) -> Self {
         let ns = |t: libc::timeval| t.tv_sec as u64 * 1_000_000_000 + t.tv_usec as u64 * 1000;
         Self {

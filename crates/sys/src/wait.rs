@@ -15,22 +15,10 @@ pub struct Waited {
     pub usage: Usage,
 }
 
-/// Whom to wait for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Whom {
-    /// Any child or traced thread.
-    Any,
-    /// This one.
-    One(u32),
-}
-
-/// Waits for a child or a traced thread (wait4(2) with `__WALL`); nothing where `now` is asked
-/// for and there is no news.
-pub fn wait(whom: Whom, now: bool) -> io::Result<Option<Waited>> {
-    let which = match whom {
-        Whom::Any => -1,
-        Whom::One(process) => process.cast_signed(),
-    };
+/// Waits for this child or traced thread, or for any (wait4(2) with `__WALL`); nothing where `now`
+/// is asked for and there is no news.
+pub fn wait(one: Option<u32>, now: bool) -> io::Result<Option<Waited>> {
+    let which = one.map_or(-1, u32::cast_signed);
     let flags = libc::__WALL | if now { libc::WNOHANG } else { 0 };
     let mut status = 0;
     // SAFETY: rusage is plain numbers, for which all zeros is a value; the call writes to the
@@ -51,7 +39,7 @@ pub fn wait(whom: Whom, now: bool) -> io::Result<Option<Waited>> {
 /// Waits for a child of ours to its end, whatever signals come meanwhile.
 pub fn wait_for_end(process: u32) -> io::Result<Waited> {
     loop {
-        match wait(Whom::One(process), false) {
+        match wait(Some(process), false) {
             Ok(Some(waited)) if !libc::WIFSTOPPED(waited.status) => return Ok(waited),
             Ok(_) => {}
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -127,6 +115,6 @@ mod tests {
         let waited = wait_for_end(child.id()).unwrap();
         assert_eq!((waited.thread, libc::WEXITSTATUS(waited.status)), (child.id(), 7));
         assert!(waited.usage.user_ns + waited.usage.system_ns > 0);
-        assert!(wait(Whom::One(child.id()), true).is_err());
+        assert!(wait(Some(child.id()), true).is_err());
     }
 }

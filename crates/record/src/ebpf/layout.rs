@@ -4,10 +4,12 @@
 //! call's, with [`LARGE`] where all arguments and what they point to follow; other events have
 //! [`EVENT`] and one of the constants below.
 
+use trace::Entry;
+
 use crate::bytes::{self, text};
 use crate::call_record::CallRecord;
 use crate::processor_time::share;
-use crate::raw_call::{Event, Forked, RawCall, RawWaits, Woken};
+use crate::raw_call::{Event, RawCall, RawWaits, Woken};
 pub(super) use crate::shared::{IS_EVENT as EVENT, IS_LARGE as LARGE};
 
 /// `u64`: when the call began, or when the event was.
@@ -112,7 +114,7 @@ pub(super) fn event(record: &[u8]) -> Option<Event<'_>> {
     match four(record, NUMBER)? {
         FORKED => {
             let shares = four(record, FORK_SHARES)? as i32;
-            Some(Event::Forked(Forked {
+            Some(Event::Entry(Entry::Fork {
                 at_ns,
                 parent: thread,
                 child: four(record, FORK_CHILD)?,
@@ -130,7 +132,7 @@ pub(super) fn event(record: &[u8]) -> Option<Event<'_>> {
             let word = |at| eight(record, at);
             let (user_ns, system_ns) = share(word(EXIT_SUM)?, word(EXIT_USER)?, word(EXIT_SYSTEM)?);
             let status = four(record, EXIT_STATUS)? as i32;
-            Some(Event::Ended { at_ns, thread, status, user_ns, system_ns })
+            Some(Event::Entry(Entry::Exit { at_ns, thread, status, user_ns, system_ns }))
         }
         WOKEN => Some(Event::Woken(Woken {
             at_ns: eight(record, ENDED)?,
@@ -209,10 +211,20 @@ mod tests {
                 (FORK_SHARES, &SHARES_FOLDER.to_ne_bytes()),
             ];
             let record = record(FORK_BYTES as usize, &fields);
-            let Some(Event::Forked(forked)) = event(&record) else { panic!("one was made") };
-            assert_eq!((forked.parent, forked.child), (7, 9));
-            assert!(forked.shares_folder && !forked.shares_files);
-            forked.thread
+            let Some(Event::Entry(Entry::Fork {
+                parent,
+                child,
+                thread,
+                shares_files,
+                shares_folder,
+                ..
+            })) = event(&record)
+            else {
+                panic!("one was made")
+            };
+            assert_eq!((parent, child), (7, 9));
+            assert!(shares_folder && !shares_files);
+            thread
         };
         assert!(forked(6) && !forked(9));
     }

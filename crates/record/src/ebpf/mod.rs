@@ -8,6 +8,7 @@
 
 mod assembler;
 mod btf;
+mod common;
 mod fault_programs;
 mod kernel;
 mod layout;
@@ -20,7 +21,6 @@ mod ring_programs;
 mod slots;
 mod switch_program;
 mod waits;
-mod writer;
 
 use std::fs;
 use std::io;
@@ -28,16 +28,16 @@ use std::iter;
 use std::panic::resume_unwind;
 use std::thread;
 
-use sys::wait::wait_for_end;
-use trace::Sees;
+use rustix::thread::CapabilitySet;
+use trace::{Entry, Sees};
 
+use self::assembler::Maps;
 use self::btf::Btf;
 use self::kernel::{Kind, Map, Program};
 use self::observers::Observers;
 use self::places::{Places, Registers};
 use self::ring::Ring;
 use self::slots::Slots;
-use self::writer::Maps;
 use crate::error::{Error, while_};
 use crate::followed::Followed;
 use crate::inherited;
@@ -67,8 +67,7 @@ pub(crate) struct Ebpf {
     threads: Map,
     slots: Slots,
     lost: Map,
-    _wanted: Map,
-    _scratch: Map,
+    _maps: [Map; 2],
     /// What of the lost has been told.
     told: u64,
 }
@@ -113,10 +112,7 @@ impl Ebpf {
         };
         let missing = || io::Error::other("its types are not those that are known");
         let places = places(&btf).ok_or_else(missing)?;
-        let load = |(name, tracepoint, code): (&str, &str, Option<Vec<_>>)| {
-            let id = btf.tracepoint(tracepoint).ok_or_else(missing)?;
-            Program::load(name, id, &code.ok_or_else(missing)?)
-        };
+        let load = |program| programs::load(&btf, program);
         let (observers, switch) = Observers::load(&btf, &maps, &places)?;
         let others = programs::all(&maps, &places).into_iter().map(load);
         let mut programs = iter::once(Ok(switch)).chain(others).collect::<io::Result<Vec<_>>>()?;
@@ -135,8 +131,7 @@ impl Ebpf {
             threads,
             slots,
             lost,
-            _wanted: wanted,
-            _scratch: scratch,
+            _maps: [wanted, scratch],
             told: 0,
         })
     }
@@ -169,16 +164,12 @@ impl Ebpf {
         let first = held.process();
         self.attach().map_err(while_("following the command"))?;
         self.follow(first).map_err(while_("following the command"))?;
-        let (end, cut) = until_end(held, self.ring.bytes(), sink, |sink| self.drain(sink))?;
-        if cut.is_some() {
+        let followed = until_end(held, self.ring.bytes(), sink, |sink| self.drain(sink))?;
+        if followed.cut.is_some() {
             // Nobody needs to be slowed any more.
             self.detach();
         }
-        let end = match end {
-            Some(end) => end,
-            None => wait_for_end(first).map_err(while_("waiting for the command"))?,
-        };
-        Ok(Followed { end: Some(end), cut })
+        followed.until_end_of(first)
     }
 
     /// Follows running processes and all that they start, until the first ends or it is time to
@@ -240,42 +231,36 @@ impl Ebpf {
     }
 
     fn tell_idle<S: Sink>(&self, sink: &mut S) -> io::Result<()> {
-        self.observers.idle_until_now()?.map_or(Ok(()), |idle| sink.on_event(&idle))
+        self.observers.idle_until_now()?.map_or(Ok(()), |idle| sink.on_event(&Event::Entry(idle)))
     }
 
     /// Reads what is in the ring; how many bytes that was.
     fn drain<S: Sink>(&mut self, sink: &mut S) -> io::Result<u64> {
-        let bytes = self.ring.drain(|record| match event(record) {
-            Some(event) => sink.on_event(&event),
-            None => Ok(()),
+        let bytes = self.ring.drain(|record| {
+            match layout::event(record).or_else(|| observed::event(record)) {
+                Some(event) => sink.on_event(&event),
+                None => Ok(()),
+            }
         })?;
         let missed: u64 =
             self.programs.iter().chain(self.observers.programs()).map(Program::missed).sum();
         let lost = self.lost.number_at(0)? + missed;
         if lost > self.told {
-            sink.on_event(&Event::Lost(lost - self.told))?;
+            sink.on_event(&Event::Entry(Entry::Lost { count: lost - self.told }))?;
             self.told = lost;
         }
         Ok(bytes)
     }
 }
 
-/// A record of the ring; nothing for one that cannot be understood.
-fn event(record: &[u8]) -> Option<Event<'_>> {
-    layout::event(record).or_else(|| observed::event(record))
-}
-
 /// Whether this user may load programs, and understands what they say; or why not.
 fn may_be_used() -> Result<(), String> {
-    const SYS_ADMIN: u32 = 21;
-    const PERFMON: u32 = 38;
-    const BPF: u32 = 39;
     const KERNELS_OWN_PROCESSES: &str = "pid:[4026531836]";
     if !cfg!(any(target_arch = "x86_64", target_arch = "aarch64")) {
         return Err("its programs are written for x86-64 and aarch64".to_owned());
     }
-    let may_load = has_capability(BPF) && has_capability(PERFMON);
-    if !has_capability(SYS_ADMIN) && !may_load {
+    let may_load = has_capability(CapabilitySet::BPF | CapabilitySet::PERFMON);
+    if !has_capability(CapabilitySet::SYS_ADMIN) && !may_load {
         return Err("it needs root, or CAP_BPF and CAP_PERFMON".to_owned());
     }
     let namespace = fs::read_link("/proc/self/ns/pid").unwrap_or_default();
@@ -325,8 +310,8 @@ mod tests {
     impl Sink for Counts {
         fn on_event(&mut self, event: &Event<'_>) -> io::Result<()> {
             match event {
-                Event::Forked(_) => self.began += 1,
-                Event::Ended { .. } => self.ended += 1,
+                Event::Entry(Entry::Fork { .. }) => self.began += 1,
+                Event::Entry(Entry::Exit { .. }) => self.ended += 1,
                 Event::Called(raw_call)
                     if raw_call.path.is_some_and(|path| path == b"/dev/zero") =>
                 {

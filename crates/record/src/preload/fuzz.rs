@@ -7,8 +7,7 @@ use rustix::fs::{AtFlags, CWD, statat};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sys::usage::Usage;
-use trace::TraceWriter;
-use trace::letters;
+use trace::{Entry, TraceWriter, letters};
 
 use super::layout;
 use super::ring::Ring;
@@ -206,6 +205,6 @@ fn drain(
     })?;
     match shared.ring.lost() {
         0 => Ok(()),
-        lost => recording.on_event(&Event::Lost(lost)),
+        count => recording.on_event(&Event::Entry(Entry::Lost { count })),
     }
 }

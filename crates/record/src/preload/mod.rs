@@ -30,13 +30,13 @@ use std::time::Duration;
 
 use rustix::fs::fstat;
 use rustix::process::{DumpableBehavior, dumpable_behavior};
-use sys::wait::wait_for_end;
+use trace::Entry;
 
 use self::ring::Ring;
 use self::times::Times;
 pub(crate) use self::timing_program::TimingProgram;
 use self::tree::Tree;
-use crate::error::{Error, while_};
+use crate::error::Error;
 use crate::followed::Followed;
 use crate::pace::{RING_BYTES, until_end};
 use crate::raw_call::{Event, Sink};
@@ -76,11 +76,6 @@ impl Preload {
         Ok(Self { library, ring, times })
     }
 
-    /// The program to calibrate by: one that takes the library, as the programs do that are recorded.
-    pub(crate) fn timing_program() -> io::Result<TimingProgram> {
-        TimingProgram::make()
-    }
-
     /// Has a command take the library, before those that it is given anyway.
     pub(crate) fn prepare(&self, command: &mut Command) {
         let mut value = OsString::from(path(self.library.as_raw_fd()));
@@ -97,17 +92,14 @@ impl Preload {
         let mut tree = Tree::of(first, held.became_at().unwrap_or_default());
         self.ring.open(true);
         let drain = |sink: &mut S| self.drain(&mut tree, sink, false);
-        let (end, mut cut) = until_end(held, RING_BYTES, sink, drain)?;
+        let followed = until_end(held, RING_BYTES, sink, drain)?;
         // Nobody needs to write any more.
         self.ring.open(false);
-        let end = match end {
-            Some(end) => end,
-            None => wait_for_end(first).map_err(while_("waiting for the command"))?,
-        };
-        if cut.is_none() {
-            cut = self.finish(&mut tree, sink, (first, end.status)).err();
+        let mut followed = followed.until_end_of(first)?;
+        if let (Some(end), None) = (&followed.end, &followed.cut) {
+            followed.cut = self.finish(&mut tree, sink, (first, end.status)).err();
         }
-        Ok(Followed { end: Some(end), cut })
+        Ok(followed)
     }
 
     fn finish<S: Sink>(
@@ -132,7 +124,7 @@ impl Preload {
         })?;
         match self.ring.lost() {
             0 => {}
-            lost => sink.on_event(&Event::Lost(lost))?,
+            count => sink.on_event(&Event::Entry(Entry::Lost { count }))?,
         }
         Ok(bytes)
     }

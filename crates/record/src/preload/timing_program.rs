@@ -15,7 +15,8 @@ const PROGRAM: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/time-calls"));
 pub(crate) struct TimingProgram(OwnedFd);
 
 impl TimingProgram {
-    pub(super) fn make() -> io::Result<Self> {
+    /// One that takes the library, as the programs do that are recorded.
+    pub(crate) fn make() -> io::Result<Self> {
         Self::of(PROGRAM)
     }
 

@@ -3,11 +3,11 @@
 use std::collections::{HashMap, HashSet};
 use std::io;
 
-use trace::Unseen;
+use trace::{Entry, Unseen};
 
 use super::layout::{Record, RecordKind};
 use super::times::Times;
-use crate::raw_call::{Event, Forked, RawCall, Sink};
+use crate::raw_call::{Event, RawCall, Sink};
 use crate::start::BecameAt;
 
 /// When the command is about to begin.
@@ -99,8 +99,8 @@ impl Tree {
                 }
             }
             RecordKind::Reaped { child, status } => self.reaped(at_ns, child, status, sink),
-            RecordKind::LeftAlone => sink.on_event(&Event::Unseen(Unseen::Programs, 1)),
-            RecordKind::Unfinished => sink.on_event(&Event::Lost(1)),
+            RecordKind::LeftAlone => sink.on_event(&unseen_programs(1)),
+            RecordKind::Unfinished => sink.on_event(&Event::Entry(Entry::Lost { count: 1 })),
         }
     }
 
@@ -116,7 +116,7 @@ impl Tree {
         let thread = has(libc::CLONE_THREAD);
         let process = self.threads.get(&parent).copied().filter(|_| thread).unwrap_or(child);
         self.threads.insert(child, process);
-        sink.on_event(&Event::Forked(Forked {
+        sink.on_event(&Event::Entry(Entry::Fork {
             at_ns,
             parent,
             child,
@@ -134,10 +134,10 @@ impl Tree {
         (user_ns, system_ns): (u64, u64),
         sink: &mut S,
     ) -> io::Result<()> {
-        match self.threads.remove(&thread) {
-            Some(_) => sink.on_event(&Event::Ended { at_ns, thread, status, user_ns, system_ns }),
-            None => Ok(()),
+        if self.threads.remove(&thread).is_none() {
+            return Ok(());
         }
+        sink.on_event(&Event::Entry(Entry::Exit { at_ns, thread, status, user_ns, system_ns }))
     }
 
     /// All of its threads; what is left of its processor time is that of the one that said so.
@@ -179,7 +179,7 @@ impl Tree {
         sink: &mut S,
     ) -> io::Result<()> {
         if let Some(Begins { at_ns, program }) = self.beginning.remove(&process) {
-            sink.on_event(&Event::Unseen(Unseen::Programs, 1))?;
+            sink.on_event(&unseen_programs(1))?;
             sink.on_event(&Event::Executed { at_ns, thread: process, program: &program })?;
         }
         self.end_process(at_ns, process, status, None, sink)
@@ -189,9 +189,13 @@ impl Tree {
     pub(super) fn finish<S: Sink>(&mut self, sink: &mut S) -> io::Result<()> {
         match self.beginning.drain().count() {
             0 => Ok(()),
-            unseen => sink.on_event(&Event::Unseen(Unseen::Programs, unseen as u64)),
+            count => sink.on_event(&unseen_programs(count as u64)),
         }
     }
+}
+
+fn unseen_programs(count: u64) -> Event<'static> {
+    Event::Entry(Entry::Unseen { kind: Unseen::Programs, count })
 }
 
 #[cfg(test)]
@@ -208,21 +212,15 @@ mod tests {
         fn on_event(&mut self, event: &Event<'_>) -> io::Result<()> {
             self.0.push(match event {
                 Event::Called(raw_call) => format!("call {}", raw_call.thread),
-                Event::Forked(forked) => format!("fork {} {}", forked.child, forked.thread),
+                Event::Entry(Entry::Fork { child, thread, .. }) => format!("fork {child} {thread}"),
                 Event::Executed { thread, program, .. } => {
                     format!("exec {thread} {}", String::from_utf8_lossy(program))
                 }
-                Event::Ended { thread, status, user_ns, .. } => {
+                Event::Entry(Entry::Exit { thread, status, user_ns, .. }) => {
                     format!("end {thread} {status} {user_ns}")
                 }
-                Event::Woken(woken) => format!("woken {}", woken.thread),
-                Event::Lost(count) => format!("lost {count}"),
-                Event::Unseen(_, count) => format!("unseen {count}"),
-                Event::Faulted(_)
-                | Event::RingDone(_)
-                | Event::Idle { .. }
-                | Event::Overhead { .. }
-                | Event::Held { .. } => String::new(),
+                Event::Entry(Entry::Unseen { count, .. }) => format!("unseen {count}"),
+                other => panic!("{other:?}"),
             });
             Ok(())
         }

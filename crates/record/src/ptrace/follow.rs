@@ -6,13 +6,14 @@ use std::time::{Duration, Instant};
 
 use host::clock::monotonic_ns;
 use sys::ptrace::{self, CALL_STOP, EVENT_STOP, Standing};
-use sys::wait::{Waited, Whom, read_memory, wait};
-use trace::{OverheadNs, Unseen};
+use sys::wait::{Waited, read_memory, wait};
+use trace::{Entry, OverheadNs, Unseen};
 
 use super::stops::Stops;
 use super::thread::{Counts, Memory, Thread, Within, program};
+use crate::followed::Followed;
 use crate::privileges;
-use crate::raw_call::{Event, Forked, Sink};
+use crate::raw_call::{Event, Sink};
 use crate::table::{self, Outcome, Row};
 
 /// How long threads are waited for that are to be let go. One that waits for a device stops
@@ -103,15 +104,15 @@ impl<'s, S: Sink> Follower<'s, S> {
     }
 
     /// How the first ended, and why the recording ended before.
-    pub(super) fn take(self) -> (Option<Waited>, Option<io::Error>) {
-        (self.end, self.cut)
+    pub(super) fn take(self) -> Followed {
+        Followed { end: self.end, cut: self.cut }
     }
 
     /// Until the first ends, or nothing is left to follow, or it is time to stop, or nothing
     /// more can be recorded; then lets go of what is left.
     pub(super) fn follow(&mut self, stop: impl Fn() -> bool) -> io::Result<()> {
         while self.end.is_none() && self.cut.is_none() && !self.threads.is_empty() && !stop() {
-            match wait(Whom::Any, false) {
+            match wait(None, false) {
                 Ok(Some(waited)) => self.on_event(waited),
                 Ok(None) => {}
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {
@@ -145,12 +146,12 @@ impl<'s, S: Sink> Follower<'s, S> {
         let needed_ns = [0, 1].map(|of| needed_ns[of].saturating_sub(before_ns[of]));
         let tracer_ns = Counts::own_needed_ns().saturating_sub(self.tracer_before_ns);
         let rest = self.stops.rest(now_ns.saturating_sub(self.began_ns), needed_ns, tracer_ns);
-        self.tell(&rest);
+        self.tell(&Event::Entry(rest));
     }
 
     fn tell_cost(&mut self) {
         for cost in self.stops.measured() {
-            self.tell(&cost);
+            self.tell(&Event::Entry(cost));
         }
         self.stops.threads(self.threads.len());
     }
@@ -265,7 +266,7 @@ impl<'s, S: Sink> Follower<'s, S> {
             self.threads.remove(&thread);
         }
         self.stops.has_others();
-        self.tell(&Event::Unseen(Unseen::Programs, 1));
+        self.tell(&Event::Entry(Entry::Unseen { kind: Unseen::Programs, count: 1 }));
         Onward::Gone
     }
 
@@ -276,7 +277,7 @@ impl<'s, S: Sink> Follower<'s, S> {
         let flags = known.within.map_or(0, |within| clone_flags(parent, &within)) as i32;
         let thread = event == libc::PTRACE_EVENT_CLONE && flags & libc::CLONE_THREAD != 0;
         self.know(child, if thread { known.process } else { child });
-        self.tell(&Event::Forked(Forked {
+        self.tell(&Event::Entry(Entry::Fork {
             at_ns,
             parent,
             child,
@@ -322,7 +323,7 @@ impl<'s, S: Sink> Follower<'s, S> {
         // Its memory is given back meanwhile.
         let ending_ns = known.ends_ns.map_or(0, |since_ns| at_ns.saturating_sub(since_ns));
         self.needed_ns = add(add(self.needed_ns, known.needed_ns), [ending_ns; 2]);
-        self.tell(&Event::Ended { at_ns, thread, status, user_ns, system_ns });
+        self.tell(&Event::Entry(Entry::Exit { at_ns, thread, status, user_ns, system_ns }));
     }
 
     /// Lets every thread go on as if nobody had followed it. It has to be stopped for that.
@@ -335,7 +336,7 @@ impl<'s, S: Sink> Follower<'s, S> {
         }
         let began = Instant::now();
         while !self.threads.is_empty() && began.elapsed() < PATIENCE {
-            match wait(Whom::Any, true) {
+            match wait(None, true) {
                 Ok(Some(waited)) => self.let_go_of(waited),
                 Ok(None) => std::thread::sleep(Duration::from_millis(1)),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}

@@ -12,7 +12,6 @@ mod thread;
 mod wait_interrupter;
 
 use sys::ptrace;
-use sys::wait::wait_for_end;
 use trace::OverheadNs;
 
 use self::follow::Follower;
@@ -35,11 +34,7 @@ pub(crate) fn record<S: Sink>(
     follower.hold(first);
     held.release().map_err(while_("starting the command"))?;
     follow(&mut follower, || false)?;
-    let (mut end, cut) = follower.take();
-    if end.is_none() {
-        end = Some(wait_for_end(first).map_err(while_("waiting for the command"))?);
-    }
-    Ok(Followed { end, cut })
+    follower.take().until_end_of(first)
 }
 
 /// Follows running processes and all that they start, until the first ends or it is time to
@@ -55,8 +50,7 @@ pub(crate) fn watch<S: Sink>(
         attach(&mut follower, *process)?;
     }
     follow(&mut follower, stop)?;
-    let (end, cut) = follower.take();
-    Ok(Followed { end, cut })
+    Ok(follower.take())
 }
 
 fn follow<S: Sink>(

@@ -12,9 +12,7 @@
 //! On a busy machine any call seems to wait while its thread waits for a processor, or while the tracer that
 //! ends its stop waits for one or is at the stop of another thread.
 
-use trace::OverheadNs;
-
-use crate::raw_call::Event;
+use trace::{Entry, OverheadNs};
 
 /// Measured anew after so many calls that do next to nothing …
 const CALLS: usize = 64;
@@ -206,7 +204,7 @@ impl Stops {
     }
 
     /// What the stops since the last measurement cost.
-    pub(super) fn measured(&mut self) -> impl Iterator<Item = Event<'static>> + use<> {
+    pub(super) fn measured(&mut self) -> impl Iterator<Item = Entry> + use<> {
         let [within_ns, stop_ns] = self.stop();
         let Since { gaps_ns, all, recorded, several, .. } = std::mem::take(&mut self.since);
         let [low, high] = [stop_ns.low, stop_ns.high].map(|ns| ns.max(0).unsigned_abs());
@@ -214,24 +212,19 @@ impl Stops {
         let each = |stop_ns: u64| ((stop_ns * all.times + all.ns) / recorded.max(1)).cast_signed();
         let overhead_ns = OverheadNs { low: each(low), high: each(high) };
         let held = self.held([if several { 0 } else { held(low) }, held(high)]);
-        let cost = (recorded > 0).then_some(Event::Overhead { overhead_ns, within_ns });
+        let cost = (recorded > 0).then_some(Entry::Overhead { overhead_ns, within_ns });
         [held].into_iter().chain(cost)
     }
 
-    fn held(&mut self, [low_ns, high_ns]: [u64; 2]) -> Event<'static> {
+    fn held(&mut self, [low_ns, high_ns]: [u64; 2]) -> Entry {
         self.told = [self.told[0] + low_ns, self.told[1] + high_ns];
-        Event::Held { low_ns, high_ns }
+        Entry::Held { low_ns, high_ns }
     }
 
     /// What is not told yet of the time in which no thread was on a processor or waited in a call. Of
     /// `elapsed_ns`, threads needed a processor for so long, at the most and surely, and the tracer for
     /// `tracer_ns`.
-    pub(super) fn rest(
-        &mut self,
-        elapsed_ns: u64,
-        needed_ns: [u64; 2],
-        tracer_ns: u64,
-    ) -> Event<'static> {
+    pub(super) fn rest(&mut self, elapsed_ns: u64, needed_ns: [u64; 2], tracer_ns: u64) -> Entry {
         let [waited_ns, surely_ns] = self.waited_ns;
         let queued_ns = needed_ns[0].saturating_sub(needed_ns[1]);
         let for_tracer_ns = tracer_ns.saturating_mul(self.most_threads);
@@ -293,8 +286,8 @@ mod tests {
         let (mut held, mut cost) = ([0; 2], [OverheadNs::default(); 2]);
         for event in stops.measured() {
             match event {
-                Event::Held { low_ns, high_ns } => held = [low_ns, high_ns],
-                Event::Overhead { overhead_ns, within_ns } => cost = [overhead_ns, within_ns],
+                Entry::Held { low_ns, high_ns } => held = [low_ns, high_ns],
+                Entry::Overhead { overhead_ns, within_ns } => cost = [overhead_ns, within_ns],
                 other => panic!("{other:?}"),
             }
         }
@@ -356,7 +349,7 @@ mod tests {
         stops.returned(libc::SYS_wait4 as u32, [8_000_000; 2], false);
         assert_eq!(cost(&mut stops).0, [0, 9 * 10_000 + 10 * 1_000]);
         stops.returned(libc::SYS_read as u32, [100_000; 2], true);
-        let Event::Held { low_ns, high_ns } =
+        let Entry::Held { low_ns, high_ns } =
             stops.rest(10_000_000, [3_500_000, 3_000_000], 200_000)
         else {
             panic!()
@@ -368,7 +361,7 @@ mod tests {
         stops.returned(libc::SYS_newfstatat as u32, [1_000_000; 2], true);
         stops.has_others();
         stops.returned(libc::SYS_wait4 as u32, [500_000; 2], false);
-        let Event::Held { low_ns, .. } = stops.rest(12_000_000, [3_500_000; 2], 0) else {
+        let Entry::Held { low_ns, .. } = stops.rest(12_000_000, [3_500_000; 2], 0) else {
             panic!()
         };
         assert_eq!(low_ns, 500_000);
