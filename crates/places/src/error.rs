@@ -4,6 +4,7 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use model::ownership::Objection;
 use thiserror::Error;
 
 /// A place as its user knows it, written as it is given: `disk=/var/lib/app`.
@@ -91,80 +92,9 @@ pub enum WorkDirError {
     /// The place itself cannot be used.
     #[error(transparent)]
     Place(#[from] PlaceError),
-    /// The directory may be looked at, not written to.
-    #[error(
-        "{0}: you may not write to this directory; pass one that you may write to, or run as its \
-         owner"
-    )]
-    NotWritable(PlaceName),
-    /// Root would work where somebody else owns a directory on the way.
-    #[error(
-        "{place}: {} belongs to the user with UID {uid}, who could redirect what root writes below \
-         it; run as that user (`sudo -u '#{uid}' iotoll …`), or pass a directory that root owns, \
-         as well as everything above it", directory.display()
-    )]
-    OthersOwn {
-        /// Where.
-        place: PlaceName,
-        /// The directory, the place or one above it.
-        directory: PathBuf,
-        /// Its owner.
-        uid: u32,
-    },
-    /// Root would work where others may rename a directory on the way.
-    #[error(
-        "{place}: users other than root can rename what is in {0} (mode {mode:04o}) and so \
-         redirect what root writes below it; remove that permission (`chmod go-w {0}`), or pass \
-         another directory", directory.display()
-    )]
-    OthersRename {
-        /// Where.
-        place: PlaceName,
-        /// The directory, the place or one above it.
-        directory: PathBuf,
-        /// Its permissions.
-        mode: u32,
-    },
-    /// Mounted read-only, or turned so after an error of the device.
-    #[error(
-        "{0}: the file system is mounted read-only; remount it for writing, or pass a directory \
-         on another. If it took files before, see the kernel log (dmesg)"
-    )]
-    ReadOnly(PlaceName),
-    /// No block left, not even for the folder.
-    #[error("{0}: no space is left on the file system; free some, or pass another directory")]
-    NoSpace(PlaceName),
-    /// Space, but no room for another file.
-    #[error(
-        "{0}: the file system has no inodes left for another file (see `df -i`); remove files, or \
-         pass another directory"
-    )]
-    NoInodes(PlaceName),
-    /// This user's share is used up.
-    #[error("{0}: your quota on this file system is used up; free some, or pass another directory")]
-    Quota(PlaceName),
-    /// Without locks a live folder cannot be told from a leftover.
-    #[error(
-        "{place}: the file system cannot lock files ({source}), and without a lock a live working \
-         folder cannot be told from a leftover; mount it with locks, or pass another directory"
-    )]
-    NoLocks {
-        /// Where.
-        place: PlaceName,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// Something took away every folder as it was made.
-    #[error(
-        "{0}: working folders vanish or are replaced as they are made; find what removes or \
-         renames `.iotoll-*` folders there, and stop it"
-    )]
-    Vanishing(PlaceName),
-    /// Not a name for a sub-folder.
-    #[error(
-        "`{0}` is not a name for a sub-folder: use a single, short file name other than `lock`"
-    )]
-    Name(String),
+    /// Any other reason that is known, and what to do about it.
+    #[error("{0}")]
+    Refused(String),
     /// A part of the folder could not be removed.
     #[error(
         "{path}: could not be removed: {source}; once that is resolved, run `iotoll clean` on the \
@@ -186,4 +116,29 @@ pub enum WorkDirError {
         /// What the system said.
         source: io::Error,
     },
+}
+
+impl WorkDirError {
+    pub(crate) fn refused(place: &PlaceName, why: impl fmt::Display) -> Self {
+        Self::Refused(format!("{place}: {why}"))
+    }
+
+    /// Why root does not work where others may rename a directory on the way.
+    pub(crate) fn objected(place: &PlaceName, objection: &Objection) -> Self {
+        let why = match objection {
+            Objection::OthersOwn { directory, uid } => format!(
+                "{} belongs to the user with UID {uid}, who could redirect what root writes below \
+                 it; run as that user (`sudo -u '#{uid}' iotoll …`), or pass a directory that root \
+                 owns, as well as everything above it",
+                directory.display()
+            ),
+            Objection::OthersRename { directory, mode } => format!(
+                "users other than root can rename what is in {0} (mode {mode:04o}) and so redirect \
+                 what root writes below it; remove that permission (`chmod go-w {0}`), or pass \
+                 another directory",
+                directory.display()
+            ),
+        };
+        Self::refused(place, why)
+    }
 }

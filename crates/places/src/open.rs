@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use host::root::Root;
 use host::users::unmapped_uid;
-use model::ownership::{Directory, Objection, objection};
+use model::ownership::{Directory, objection};
 use rustix::fs::{Mode, OFlags, fstat};
 
 use crate::error::{PlaceError, PlaceName, WorkDirError};
@@ -46,12 +46,7 @@ impl OpenPlace {
         let way = directories_above(self.fd.as_fd(), &self.path).map_err(fail)?;
         match objection(&way, unmapped_uid(&Root::real())) {
             None => Ok(()),
-            Some(Objection::OthersOwn { directory, uid }) => {
-                Err(WorkDirError::OthersOwn { place: name.clone(), directory, uid })
-            }
-            Some(Objection::OthersRename { directory, mode }) => {
-                Err(WorkDirError::OthersRename { place: name.clone(), directory, mode })
-            }
+            Some(objection) => Err(WorkDirError::objected(name, &objection)),
         }
     }
 }

@@ -68,7 +68,9 @@ impl WorkDir {
                 return Ok(Self { place, parent, name, folder, lock, maker, swept });
             }
         }
-        Err(WorkDirError::Vanishing(place))
+        let why = "working folders vanish or are replaced as they are made; find what removes or \
+                   renames `.iotoll-*` folders there, and stop it";
+        Err(WorkDirError::refused(&place, why))
     }
 
     /// Absolute, links resolved.
@@ -302,7 +304,12 @@ fn sub_name(name: &str) -> Result<CString, WorkDirError> {
     let fits = !matches!(name, "" | "." | "..") && !name.contains('/') && name.len() <= 200;
     let is_ours = |c_name: &CString| [LOCK, UNSIGNED].contains(&c_name.as_c_str());
     let c_name = CString::new(name).ok().filter(|c_name| fits && !is_ours(c_name));
-    c_name.ok_or_else(|| WorkDirError::Name(name.to_owned()))
+    c_name.ok_or_else(|| {
+        WorkDirError::Refused(format!(
+            "`{name}` is not a name for a sub-folder: use a single, short file name other than \
+             `lock`"
+        ))
+    })
 }
 
 impl From<Failure> for WorkDirError {
@@ -314,7 +321,11 @@ impl From<Failure> for WorkDirError {
 fn explain(place: &PlaceName, parent: &OpenPlace, failed: &MakeError) -> WorkDirError {
     let &MakeError { action, error } = failed;
     if error == Errno::NOLCK {
-        return WorkDirError::NoLocks { place: place.clone(), source: error.into() };
+        let why = format!(
+            "the file system cannot lock files ({error}), and without a lock a live working folder \
+             cannot be told from a leftover; mount it with locks, or pass another directory"
+        );
+        return WorkDirError::refused(place, why);
     }
     known(place, parent.fd.as_fd(), error).unwrap_or_else(|| WorkDirError::Io {
         path: parent.path.clone(),
@@ -325,18 +336,31 @@ fn explain(place: &PlaceName, parent: &OpenPlace, failed: &MakeError) -> WorkDir
 
 /// The errors that have a sentence of their own.
 fn known(place: &PlaceName, dir: BorrowedFd<'_>, error: Errno) -> Option<WorkDirError> {
-    let place = place.clone();
-    Some(match error {
-        Errno::ACCESS | Errno::PERM => WorkDirError::NotWritable(place),
-        Errno::ROFS => WorkDirError::ReadOnly(place),
-        Errno::NOSPC if lacks_inodes(dir) => WorkDirError::NoInodes(place),
-        Errno::NOSPC => WorkDirError::NoSpace(place),
-        Errno::DQUOT => WorkDirError::Quota(place),
-        Errno::NOENT if is_there(dir) => PlaceError::TakesNoFiles(place).into(),
-        Errno::NOENT => PlaceError::Missing(place).into(),
-        Errno::NAMETOOLONG => PlaceError::TooLong(place).into(),
+    let why = match error {
+        Errno::ACCESS | Errno::PERM => {
+            "you may not write to this directory; pass one that you may write to, or run as its \
+             owner"
+        }
+        Errno::ROFS => {
+            "the file system is mounted read-only; remount it for writing, or pass a directory on \
+             another. If it took files before, see the kernel log (dmesg)"
+        }
+        Errno::NOSPC if lacks_inodes(dir) => {
+            "the file system has no inodes left for another file (see `df -i`); remove files, or \
+             pass another directory"
+        }
+        Errno::NOSPC => "no space is left on the file system; free some, or pass another directory",
+        Errno::DQUOT => {
+            "your quota on this file system is used up; free some, or pass another directory"
+        }
+        Errno::NOENT if is_there(dir) => {
+            return Some(PlaceError::TakesNoFiles(place.clone()).into());
+        }
+        Errno::NOENT => return Some(PlaceError::Missing(place.clone()).into()),
+        Errno::NAMETOOLONG => return Some(PlaceError::TooLong(place.clone()).into()),
         _ => return None,
-    })
+    };
+    Some(WorkDirError::refused(place, why))
 }
 
 /// Whether the directory was not removed.

@@ -97,7 +97,8 @@ fn a_sub_folder_is_fresh_each_time_and_can_be_removed() {
     work.remove_subdir("slice").unwrap();
     work.remove_subdir("slice").unwrap();
     assert_eq!(names_in(work.path()), ["lock"]);
-    assert!(matches!(work.subdir("../escape"), Err(WorkDirError::Name(_))));
+    let error = work.subdir("../escape").unwrap_err().to_string();
+    assert!(error.starts_with("`../escape` is not a name for a sub-folder"), "{error}");
 }
 
 #[test]
@@ -231,8 +232,8 @@ fn a_read_only_file_system_is_told() {
     let test = "a_read_only_file_system_is_told";
     let Some(mounted) = Mounted::new(test, &["-t", "tmpfs", "-o", "ro", "tmpfs"]) else { return };
     let error = failure(&mounted.path());
-    assert!(matches!(error, WorkDirError::ReadOnly(_)), "{error}");
-    let expected = format!("disk={}: the file system is mounted", mounted.path().display());
+    let expected =
+        format!("disk={}: the file system is mounted read-only", mounted.path().display());
     assert!(error.to_string().starts_with(&expected), "{error}");
 }
 
@@ -247,11 +248,11 @@ fn a_file_system_without_inodes_is_told_from_one_without_space() {
             break;
         }
     }
-    assert!(matches!(failure(&dir), WorkDirError::NoInodes(_)), "{}", failure(&dir));
+    assert!(failure(&dir).to_string().contains("has no inodes left"), "{}", failure(&dir));
     // Room for the folder, none for its lock file: nothing may be left behind.
     fs::remove_file(dir.join("0")).unwrap();
     let before = names_in(&dir).len();
-    assert!(matches!(failure(&dir), WorkDirError::NoInodes(_)), "{}", failure(&dir));
+    assert!(failure(&dir).to_string().contains("has no inodes left"), "{}", failure(&dir));
     assert_eq!(names_in(&dir).len(), before);
 }
 
@@ -262,7 +263,7 @@ fn a_full_file_system_is_told_and_nothing_is_left_behind() {
     let Some(mounted) = Mounted::new(test, &options) else { return };
     assert!(fs::write(mounted.path().join("filler"), vec![1; 64 * 1024]).is_err());
     let error = failure(&mounted.path());
-    assert!(matches!(error, WorkDirError::NoSpace(_)), "{error}");
+    assert!(error.to_string().contains("no space is left"), "{error}");
     assert_eq!(names_in(&mounted.path()), ["filler"]);
 }
 
@@ -270,7 +271,7 @@ fn a_full_file_system_is_told_and_nothing_is_left_behind() {
 fn a_directory_without_the_right_to_write_or_to_enter_is_told() {
     if !is_root() {
         let error = failure(Path::new("/"));
-        assert!(matches!(error, WorkDirError::NotWritable(_)), "{error}");
+        assert!(error.to_string().contains("you may not write"), "{error}");
         return skip("…_or_to_enter_is_told", "only root can become another user");
     }
     let place = place();
