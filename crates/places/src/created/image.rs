@@ -6,6 +6,7 @@ use std::path::Path;
 use model::created::Image;
 use model::place::{Detail, DeviceLayer, PlaceFacts};
 use rustix::fs::{Mode, OFlags, ftruncate, openat};
+use rustix::io::Errno;
 use sys::loop_device::LoopDevice;
 
 use super::ageing::{LEFT_IN_USE, age};
@@ -66,9 +67,26 @@ fn attach(directory: &Path, size_bytes: u64) -> Result<LoopDevice, CreateError> 
     let place = OpenPlace::open(&PlaceName::bare(directory))?;
     let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
     let file = openat(&place.fd, c".", flags, Mode::RUSR | Mode::WUSR);
-    let file = file.map_err(|error| CreateError::no_image(&place.path, error))?;
-    ftruncate(&file, size_bytes).map_err(|error| CreateError::no_image(&place.path, error))?;
-    LoopDevice::attach(file.as_fd()).map_err(CreateError::NoLoop)
+    let file = file.map_err(|error| no_image(&place.path, error))?;
+    ftruncate(&file, size_bytes).map_err(|error| no_image(&place.path, error))?;
+    LoopDevice::attach(file.as_fd()).map_err(|error| {
+        CreateError(format!(
+            "no loop device is available ({error}); load the module (`modprobe loop`), give the \
+             container access to /dev/loop*, or use tmpfs:SIZE"
+        ))
+    })
+}
+
+/// Why a directory has no room for an image.
+fn no_image(directory: &Path, error: Errno) -> CreateError {
+    match error {
+        Errno::OPNOTSUPP | Errno::ISDIR | Errno::NOENT => CreateError(format!(
+            "{}: its file system does not support unnamed files (O_TMPFILE); name a directory on \
+             another, as in image:xfs:1G@/var/tmp",
+            directory.display()
+        )),
+        _ => CreateError::failed("creating the image file", error),
+    }
 }
 
 impl Undo for LoopDevice {}

@@ -52,7 +52,11 @@ pub(super) fn check(filesystem: ImageFs) -> Result<(), CreateError> {
 fn find(mkfs_program: &MkfsProgram) -> Result<PathBuf, CreateError> {
     let mut paths = FOLDERS.iter().map(|folder| Path::new(folder).join(mkfs_program.program));
     let MkfsProgram { program, package, .. } = *mkfs_program;
-    paths.find(|path| path.is_file()).ok_or(CreateError::NoProgram { program, package })
+    paths.find(|path| path.is_file()).ok_or_else(|| {
+        CreateError(format!(
+            "{program} was not found; install it (package {package}), or use another file system"
+        ))
+    })
 }
 
 /// Makes a file system on a device.
@@ -63,7 +67,10 @@ pub(super) fn make(
 ) -> Result<(), CreateError> {
     let mkfs_program = mkfs_program(filesystem);
     let program = find(&mkfs_program)?;
-    let failed = |said: String| CreateError::Program { program: mkfs_program.program, said };
+    let failed = |said: String| {
+        let program = mkfs_program.program;
+        CreateError(format!("{program} failed: {said}; check the size, or use another file system"))
+    };
     let mut command = Command::new(program);
     command.args(mkfs_program.arguments).arg(device);
     // Nothing that others set may change what it does.
@@ -78,7 +85,7 @@ pub(super) fn make(
     }
     match ended {
         Ok(Some(status)) if status.success() => Ok(()),
-        Ok(_) if stop.load(Ordering::Relaxed) => Err(CreateError::Interrupted),
+        Ok(_) if stop.load(Ordering::Relaxed) => Err(CreateError::interrupted()),
         Ok(Some(status)) => Err(failed(first_line(&mut child).unwrap_or(status.to_string()))),
         Ok(None) => Err(failed(format!("it took more than {} s", PATIENCE.as_secs()))),
         Err(error) => Err(failed(error.to_string())),

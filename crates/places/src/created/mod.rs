@@ -37,7 +37,7 @@ pub use self::error::CreateError;
 use self::error::recording;
 use self::kind::{Creation, Kind};
 use self::standing::Standing;
-use crate::error::PlaceName;
+use crate::error::{PlaceName, WorkDirError};
 use crate::free_space::AGE;
 use crate::home::created_home;
 use crate::inspect::{AFTER_REBOOT, inspect};
@@ -59,7 +59,7 @@ fn kind(created: &CreatedPlace) -> &dyn Kind {
 pub fn foreseen(label: &str, created: &CreatedPlace) -> Result<PlaceFacts, CreateError> {
     let kind = kind(created);
     if kind.needs_root() && !rustix::process::geteuid().is_root() {
-        return Err(CreateError::NeedsRoot);
+        return Err(CreateError::needs_root());
     }
     let foreseen = kind.foresee(label)?;
     let age = kind.age().map(|age| Detail::new(AGE, age, "it is created for this run"));
@@ -80,7 +80,12 @@ impl CreatedPlaces {
     /// None yet. From here on this process has a mount namespace of its own, so it must
     /// not have started a thread.
     pub fn begin() -> Result<Self, CreateError> {
-        let rights = mount_namespace::enter().map_err(CreateError::NoNamespace)?;
+        let rights = mount_namespace::enter().map_err(|error| {
+            CreateError(format!(
+                "creating a place needs a mount namespace ({error}): run as root, or allow user \
+                 namespaces; or use a directory that exists, such as /dev/shm for memory"
+            ))
+        })?;
         let work = WorkDir::create_in(PlaceName::bare(&created_home()))?;
         let record = Record::begin(work.fd()).map_err(recording)?;
         Ok(Self { work, record, rights, standing: Vec::new() })
@@ -95,7 +100,7 @@ impl CreatedPlaces {
     ) -> Result<PlaceFacts, CreateError> {
         let kind = kind(created);
         if kind.needs_root() && self.rights == Rights::OwnNamespace {
-            return Err(CreateError::NeedsRoot);
+            return Err(CreateError::needs_root());
         }
         let folder = self.work.subdir(&format!("place-{label}"))?;
         let mut standing = Standing::at(folder.path());
@@ -118,7 +123,7 @@ impl CreatedPlaces {
     /// same, and the folder stays for the next run to try again.
     pub fn remove(mut self) -> Result<(), CreateError> {
         self.remove_standing()?;
-        self.work.remove_once().map_err(|failure| CreateError::Folder(failure.into()))
+        Ok(self.work.remove_once().map_err(WorkDirError::from)?)
     }
 
     fn remove_standing(&mut self) -> Result<(), CreateError> {

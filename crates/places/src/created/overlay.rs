@@ -30,7 +30,11 @@ impl Kind for Overlay {
         let path = OpenPlace::open(&name)?.path;
         // The kernel reads these within options (`overlayfs.rst`).
         if path.as_os_str().as_bytes().iter().any(|byte| b",:\\\"".contains(byte)) {
-            return Err(CreateError::LayerPath(path));
+            return Err(CreateError(format!(
+                "{}: an overlay cannot be created over a path with a comma, colon, quote or \
+                 backslash; name another directory",
+                path.display()
+            )));
         }
         record.working_in(&path).map_err(recording)?;
         let layers = WorkDir::create_in(name)?;
@@ -53,6 +57,6 @@ fn options(layers: &WorkDir) -> Result<OsString, WorkDirError> {
 
 impl Undo for WorkDir {
     fn undo(self: Box<Self>) -> Result<(), CreateError> {
-        self.remove().map_err(CreateError::Folder)
+        Ok(self.remove()?)
     }
 }

@@ -41,7 +41,7 @@ impl Standing {
 
     pub(super) fn mount(
         &mut self,
-        filesystem: &'static str,
+        filesystem: &str,
         source: &OsStr,
         options: impl AsRef<OsStr>,
     ) -> Result<(), CreateError> {
@@ -62,7 +62,7 @@ impl Standing {
             if unmounted.is_err() {
                 // It goes with the last process that has something open there.
                 let detached = unmount(point, UnmountFlags::DETACH | UnmountFlags::NOFOLLOW);
-                detached.map_err(|error| CreateError::io("unmounting")(error.into()))?;
+                detached.map_err(|error| CreateError::failed("unmounting", error))?;
             }
         }
         self.held.map_or(Ok(()), <dyn Undo>::undo)
