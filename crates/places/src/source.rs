@@ -9,7 +9,7 @@ use std::fs::{self, File, Metadata};
 use std::io;
 use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd};
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use host::root::Root;
 use host::users::unmapped_uid;
@@ -25,61 +25,10 @@ use crate::open::{directories_above, open_directory};
 const STANDARD_INPUT: &str = "/dev/stdin";
 const DESCRIPTORS: [&str; 3] = ["/dev/fd/", "/proc/self/fd/", "/proc/thread-self/fd/"];
 
-/// Why root does not act on a file.
+/// Why root does not act on a file, and what to do.
 #[derive(Debug, Error)]
-#[non_exhaustive]
-pub enum SourceError {
-    /// Somebody else may change the file.
-    #[error(
-        "{} {}, who could have root do what they want; {}",
-        .path.display(), whose(*uid, *mode), remedy(.path, *uid)
-    )]
-    OthersFile {
-        /// The file, links resolved.
-        path: PathBuf,
-        /// Its owner.
-        uid: u32,
-        /// Its mode's lowest twelve bits.
-        mode: u32,
-    },
-    /// Somebody else may put another in its place.
-    #[error(
-        "{} is below {}, which belongs to the user with UID {uid}, who could put another file in \
-         its place; {}", .path.display(), .directory.display(), remedy(.path, *uid)
-    )]
-    OthersOwn {
-        /// The file, links resolved.
-        path: PathBuf,
-        /// The directory.
-        directory: PathBuf,
-        /// Its owner.
-        uid: u32,
-    },
-    /// Others may rename what is on the way to it.
-    #[error(
-        "{} is below {}, in which others can rename files (mode {mode:04o}), and so put another in \
-         its place; {}", .path.display(), .directory.display(), remedy(.path, 0)
-    )]
-    OthersRename {
-        /// The file, links resolved.
-        path: PathBuf,
-        /// The directory.
-        directory: PathBuf,
-        /// Its mode's lowest twelve bits.
-        mode: u32,
-    },
-    /// It is not at its path any more.
-    #[error("{}: somebody moved or replaced it while it was opened; try again", .0.display())]
-    Moved(PathBuf),
-    /// Anything else that the system says.
-    #[error("{}: looking at who controls it failed: {source}", .path.display())]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
-}
+#[error("{0}")]
+pub struct SourceError(String);
 
 /// Who controls a file.
 fn whose(uid: u32, mode: u32) -> String {
@@ -118,7 +67,10 @@ fn is_inherited(given: &Path) -> bool {
 }
 
 fn judge(file: BorrowedFd<'_>, given: &Path) -> Result<(), SourceError> {
-    let fail = |source: io::Error| SourceError::Io { path: given.to_owned(), source };
+    let shown = given.display();
+    let fail = |error: io::Error| {
+        SourceError(format!("{shown}: looking at who controls it failed: {error}"))
+    };
     // Where it is by now, links resolved.
     let path = fs::read_link(format!("/proc/self/fd/{}", file.as_raw_fd())).map_err(fail)?;
     let facts = File::from(file.try_clone_to_owned().map_err(fail)?).metadata().map_err(fail)?;
@@ -129,21 +81,36 @@ fn judge(file: BorrowedFd<'_>, given: &Path) -> Result<(), SourceError> {
     let directory = open_directory(parent).map_err(fail)?;
     let there = statat(&directory, name, AtFlags::SYMLINK_NOFOLLOW);
     if !there.is_ok_and(|it| (it.st_dev, it.st_ino) == (facts.dev(), facts.ino())) {
-        return Err(SourceError::Moved(given.to_owned()));
+        let why = format!("{shown}: somebody moved or replaced it while it was opened; try again");
+        return Err(SourceError(why));
     }
     let unmapped = unmapped_uid(&Root::real());
     let (uid, mode) = (facts.uid(), facts.mode() & 0o7777);
     if is_others(uid, mode, unmapped) {
-        return Err(SourceError::OthersFile { path, uid, mode });
+        return Err(SourceError(format!(
+            "{} {}, who could have root do what they want; {}",
+            path.display(),
+            whose(uid, mode),
+            remedy(&path, uid)
+        )));
     }
-    match objection(&directories_above(directory.as_fd(), parent).map_err(fail)?, unmapped) {
+    let way = directories_above(directory.as_fd(), parent).map_err(fail)?;
+    match objection(&way, unmapped) {
         None => Ok(()),
-        Some(Objection::OthersOwn { directory, uid }) => {
-            Err(SourceError::OthersOwn { path, directory, uid })
-        }
-        Some(Objection::OthersRename { directory, mode }) => {
-            Err(SourceError::OthersRename { path, directory, mode })
-        }
+        Some(Objection::OthersOwn { directory, uid }) => Err(SourceError(format!(
+            "{} is below {}, which belongs to the user with UID {uid}, who could put another file \
+             in its place; {}",
+            path.display(),
+            directory.display(),
+            remedy(&path, uid)
+        ))),
+        Some(Objection::OthersRename { directory, mode }) => Err(SourceError(format!(
+            "{} is below {}, in which others can rename files (mode {mode:04o}), and so put \
+             another in its place; {}",
+            path.display(),
+            directory.display(),
+            remedy(&path, 0)
+        ))),
     }
 }
 
@@ -169,6 +136,11 @@ mod tests {
         check_source(file.as_fd(), path)
     }
 
+    fn refused(path: &Path, why: &str) {
+        let error = judged(path).unwrap_err().to_string();
+        assert!(error.contains(why), "{error}");
+    }
+
     #[test]
     fn root_acts_on_files_of_roots_alone() {
         if !rustix::process::geteuid().is_root() {
@@ -186,21 +158,20 @@ mod tests {
         judged(&file).unwrap();
         for open in [0o664, 0o646, 0o666] {
             mode(&file, open).unwrap();
-            assert!(matches!(judged(&file), Err(SourceError::OthersFile { uid: 0, .. })));
+            refused(&file, "can be written to by others than root");
         }
         mode(&file, 0o600).unwrap();
         mode(folder.path(), 0o777).unwrap();
-        assert!(matches!(judged(&file), Err(SourceError::OthersRename { mode: 0o777, .. })));
+        refused(&file, "others can rename files (mode 0777)");
         mode(folder.path(), 0o1777).unwrap();
         judged(&file).unwrap();
         chown(&file, Some(ALICE), None).unwrap();
-        assert!(matches!(judged(&file), Err(SourceError::OthersFile { uid: ALICE, .. })));
+        refused(&file, "plan.toml belongs to the user with UID 1000");
         chown(&file, Some(0), None).unwrap();
         chown(folder.path(), Some(ALICE), None).unwrap();
-        let refused = judged(&file).unwrap_err();
-        assert!(matches!(refused, SourceError::OthersOwn { uid: ALICE, .. }));
-        let said = refused.to_string();
-        assert!(said.contains("install -m 600") && said.contains("sudo -u '#1000'"), "{said}");
+        refused(&file, "which belongs to the user with UID 1000");
+        refused(&file, "install -m 600");
+        refused(&file, "sudo -u '#1000'");
     }
 
     #[test]
@@ -213,7 +184,7 @@ mod tests {
         let (file, link) = (others.path().join("plan"), own.path().join("link"));
         fs::write(&file, "").unwrap();
         symlink(&file, &link).unwrap();
-        assert!(matches!(judged(&link), Err(SourceError::OthersOwn { uid: ALICE, .. })));
+        refused(&link, "which belongs to the user with UID 1000");
     }
 
     #[test]
@@ -227,7 +198,8 @@ mod tests {
         let file = File::open(&path).unwrap();
         fs::remove_file(&path).unwrap();
         fs::write(&path, "").unwrap();
-        assert!(matches!(check_source(file.as_fd(), &path), Err(SourceError::Moved(_))));
+        let error = check_source(file.as_fd(), &path).unwrap_err().to_string();
+        assert!(error.contains("moved or replaced it"), "{error}");
     }
 
     #[test]
