@@ -72,8 +72,11 @@ impl Output {
                 Some(kind @ (FileType::Fifo | FileType::CharacterDevice)) => {
                     stream_target(spot.into_stream()?, kind)?
                 }
-                Some(FileType::Directory) => return Err(OutputError::Directory),
-                Some(_) => return Err(OutputError::Kind),
+                Some(FileType::Directory) => return Err(OutputError::directory()),
+                Some(_) => {
+                    let why = "it is neither a file nor a pipe; name a file";
+                    return Err(OutputError::refused(why));
+                }
             },
         };
         Ok(Self { target })

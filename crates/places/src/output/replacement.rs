@@ -50,7 +50,8 @@ impl Replacement {
             let user = geteuid().as_raw();
             let may_replace = [0, old.stat.st_uid, around.st_uid].contains(&user);
             if around.st_mode & STICKY != 0 && !may_replace {
-                return Err(OutputError::Sticky);
+                let why = "it belongs to another user, and only that user may replace it";
+                return Err(OutputError::refused(why));
             }
         }
         Ok(Self { spot, readers })

@@ -48,7 +48,10 @@ impl Fifo {
             match self.0.open() {
                 Err(error) if !is_unread(&error) => return Err(error.into()),
                 Err(_) if began.elapsed() > READER_PATIENCE => {
-                    return Err(OutputError::Unread(READER_PATIENCE.as_secs()));
+                    return Err(OutputError::Refused(format!(
+                        "nothing was reading it for {} s; start its reader first, or name a file",
+                        READER_PATIENCE.as_secs()
+                    )));
                 }
                 Err(_) => sleep(Duration::from_millis(50)),
                 Ok(file) => return Ok(file),

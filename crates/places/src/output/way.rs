@@ -21,7 +21,7 @@ use rustix::fs::{openat, readlinkat};
 use rustix::io::Errno;
 use rustix::process::geteuid;
 
-use super::error::{OutputError, PlantedKind};
+use super::error::OutputError;
 use super::stream::{Stream, reopen};
 use crate::open::directories_above;
 
@@ -164,7 +164,7 @@ impl Way {
                 }
             }
         }
-        Err(OutputError::Directory)
+        Err(OutputError::directory())
     }
 
     /// Puts a path before what is still to be walked.
@@ -186,7 +186,7 @@ impl Way {
         // A name is for a file; the directories before it are those that are missing.
         let rest = self.left.iter().rev().skip(1).rev();
         let missing = rest.fold(self.path.join(component), |path, part| path.join(part));
-        OutputError::NoDirectory(missing)
+        OutputError::Refused(format!("there is no directory {}", missing.display()))
     }
 
     fn enter(&mut self, component: &OsStr, directory: OwnedFd, stat: &Stat) {
@@ -262,27 +262,33 @@ impl Way {
         Ok(all.iter().rev().fold(Access::None, below))
     }
 
-    /// An error where other users may have put a link, FIFO or device there.
+    /// An error where other users may have put a link, FIFO or device there to choose what is
+    /// written.
     fn check_planted(&self, name: &CStr, kind: FileType, stat: &Stat) -> Result<(), OutputError> {
         let is_foreign = !self.trusted.includes(stat.st_uid);
-        let (kind, is_ours) = match kind {
-            FileType::Symlink => {
-                (PlantedKind::Link, self.others != Access::Exchange && !is_foreign)
-            }
-            // Where nobody else can make one, it may be a terminal, which is its user's.
-            FileType::Fifo | FileType::CharacterDevice => {
-                let is_ours = match self.others {
-                    Access::None => true,
-                    Access::Add => !is_foreign,
-                    Access::Exchange => false,
-                };
-                let is_fifo = kind == FileType::Fifo;
-                (if is_fifo { PlantedKind::Fifo } else { PlantedKind::Device }, is_ours)
-            }
+        let elsewhere = "name a file, or use a directory that only you can change";
+        let (what, advice) = match kind {
+            FileType::Symlink => ("a symbolic link", "name its target instead"),
+            FileType::Fifo => ("a FIFO", elsewhere),
+            FileType::CharacterDevice => ("a device", elsewhere),
             _ => return Ok(()),
         };
+        let is_ours = match self.others {
+            // Where nobody else can make one, it may be a terminal, which is its user's.
+            Access::None => !is_foreign || kind != FileType::Symlink,
+            Access::Add => !is_foreign,
+            Access::Exchange => false,
+        };
+        if is_ours {
+            return Ok(());
+        }
         let path = self.path.join(OsStr::from_bytes(name.to_bytes()));
-        if is_ours { Ok(()) } else { Err(OutputError::Planted { path, kind, is_foreign }) }
+        let whose = if is_foreign {
+            "that belongs to another user"
+        } else {
+            "in a directory where other users can exchange it"
+        };
+        Err(OutputError::Refused(format!("{} is {what} {whose}; {advice}", path.display())))
     }
 }
 
