@@ -161,11 +161,10 @@ fn make_file(path: &Path) -> Result<(), Error> {
     let found = found.map_err(Error::io(path, "opening it"))?;
     let metadata = found.metadata().map_err(Error::io(path, "looking at it"))?;
     if !metadata.is_file() {
-        return Err(Error::NotOurs { path: path.to_owned() });
+        return Err(Error::not_ours(path));
     }
     if metadata.uid() != geteuid().as_raw() {
-        let (folder, of) = (path.to_owned(), path.to_owned());
-        return Err(Error::Foreign { folder, of, owner: metadata.uid() });
+        return Err(Error::foreign(path, path, metadata.uid()));
     }
     Ok(())
 }
@@ -186,11 +185,14 @@ fn version(connection: &Connection, path: &Path) -> Result<i32, Error> {
     let found = figure("PRAGMA user_version")?;
     match (figure("PRAGMA application_id")?, found) {
         (APPLICATION, 1..=VERSION) => Ok(found),
-        (APPLICATION, found) if found > VERSION => {
-            Err(Error::Newer { path: path.to_owned(), found, known: VERSION })
-        }
+        (APPLICATION, found) if found > VERSION => Err(Error::Refused(format!(
+            "{} was written by a newer version of iotoll (format {found}; this version knows \
+                 {VERSION}) and was left unchanged; upgrade iotoll, or set IOTOLL_DIR to another \
+                 directory",
+            path.display()
+        ))),
         (0, 0) if figure("SELECT count(*) FROM sqlite_schema")? == 0 => Ok(0),
-        _ => Err(Error::NotOurs { path: path.to_owned() }),
+        _ => Err(Error::not_ours(path)),
     }
 }
 

@@ -27,7 +27,7 @@ pub fn usual(variable: impl Fn(&str) -> Option<OsString>) -> Result<PathBuf, Err
     given("IOTOLL_DIR")
         .or_else(|| Some(absolute("XDG_DATA_HOME")?.join("iotoll")))
         .or_else(|| Some(absolute("HOME")?.join(".local/share/iotoll")))
-        .ok_or(Error::NoHome)
+        .ok_or_else(Error::no_home)
 }
 
 /// Where is kept what can be found out again: `$IOTOLL_DIR/cache`, else `$XDG_CACHE_HOME/iotoll`,
@@ -79,15 +79,14 @@ fn nearest(folder: &Path) -> Result<(PathBuf, PathBuf), Error> {
             return Ok((there, lacking));
         }
     }
-    Err(Error::NoHome)
+    Err(Error::no_home())
 }
 
 /// The folder itself must be the user's.
 fn check(folder: &Path) -> Result<(), Error> {
     let owner = fs::metadata(folder).map_err(Error::io(folder, "looking at it"))?.uid();
     if owner != geteuid().as_raw() {
-        let (folder, of) = (folder.to_owned(), folder.to_owned());
-        return Err(Error::Foreign { folder, of, owner });
+        return Err(Error::foreign(folder, folder, owner));
     }
     check_above(folder)
 }
@@ -104,8 +103,7 @@ fn check_links(folder: &Path) -> Result<(), Error> {
             continue;
         }
         if metadata.uid() != 0 {
-            let (folder, of) = (folder.to_owned(), of.to_owned());
-            return Err(Error::Foreign { folder, of, owner: metadata.uid() });
+            return Err(Error::foreign(folder, of, metadata.uid()));
         }
         if let Some(within) = of.parent() {
             let within = within.canonicalize().map_err(Error::io(within, "finding it"))?;
@@ -125,13 +123,17 @@ fn check_above(folder: &Path) -> Result<(), Error> {
         Ok(Directory { path: of.to_owned(), uid: metadata.uid(), mode: metadata.mode() })
     };
     let way = folder.ancestors().map(look).collect::<Result<Vec<_>, Error>>()?;
-    let folder = folder.to_owned();
     match objection(&way, None) {
         None => Ok(()),
-        Some(Objection::OthersOwn { directory: of, uid: owner }) => {
-            Err(Error::Foreign { folder, of, owner })
+        Some(Objection::OthersOwn { directory, uid }) => {
+            Err(Error::foreign(folder, &directory, uid))
         }
-        Some(Objection::OthersRename { directory: of, .. }) => Err(Error::Exposed { folder, of }),
+        Some(Objection::OthersRename { directory, .. }) => Err(Error::Refused(format!(
+            "{} may be written by other users, so files in {} would not be safe there; set \
+             IOTOLL_DIR to a directory of your own",
+            directory.display(),
+            folder.display()
+        ))),
     }
 }
 
@@ -139,6 +141,7 @@ fn check_above(folder: &Path) -> Result<(), Error> {
 mod tests {
     #![allow(clippy::unwrap_used)]
 
+    use std::fmt::Debug;
     use std::fs::Permissions;
     use std::os::unix::fs::{PermissionsExt as _, chown, lchown, symlink};
 
@@ -177,6 +180,10 @@ mod tests {
         assert_eq!(existing(&home.path().join("none")).unwrap(), None);
     }
 
+    fn refused<T: Debug>(found: Result<T, Error>) -> String {
+        found.unwrap_err().to_string()
+    }
+
     #[test]
     fn root_is_led_nowhere_by_a_link_of_another() {
         if !geteuid().is_root() {
@@ -190,13 +197,13 @@ mod tests {
         assert!(make(&link).is_ok() && make(&link.join("new")).is_ok());
         lchown(&link, Some(12), None).unwrap();
         for way in [link.clone(), link.join("new"), link.join("other/deeper")] {
-            assert!(matches!(make(&way), Err(Error::Foreign { owner: 12, .. })), "{way:?}");
+            assert!(refused(make(&way)).contains("belongs to user 12"), "{way:?}");
         }
-        assert!(matches!(existing(&link), Err(Error::Foreign { owner: 12, .. })));
+        assert!(refused(existing(&link)).contains("belongs to user 12"));
         // Others could put another of root's links there.
         lchown(&link, Some(0), None).unwrap();
         fs::set_permissions(home.path(), Permissions::from_mode(0o777)).unwrap();
-        assert!(matches!(make(&link), Err(Error::Exposed { .. })));
+        assert!(refused(make(&link)).contains("may be written by other users"));
         assert_eq!(fs::read_dir(&own).unwrap().count(), 1);
     }
 
@@ -207,18 +214,18 @@ mod tests {
         }
         let home = tempfile::tempdir().unwrap();
         chown(home.path(), Some(12), None).unwrap();
-        assert!(matches!(make(&home.path().join("a/b")), Err(Error::Foreign { owner: 12, .. })));
+        assert!(refused(make(&home.path().join("a/b"))).contains("belongs to user 12"));
         // A folder that is root's may be exchanged all the same.
         let inner = home.path().join("inner");
         fs::create_dir(&inner).unwrap();
-        assert!(matches!(make(&inner), Err(Error::Foreign { owner: 12, .. })));
+        assert!(refused(make(&inner)).contains("belongs to user 12"));
         chown(home.path(), Some(0), None).unwrap();
         fs::set_permissions(home.path(), Permissions::from_mode(0o777)).unwrap();
-        assert!(matches!(make(&inner), Err(Error::Exposed { .. })));
+        assert!(refused(make(&inner)).contains("may be written by other users"));
         fs::set_permissions(home.path(), Permissions::from_mode(0o1777)).unwrap();
         assert!(make(&inner).is_ok());
         chown(&inner, Some(12), None).unwrap();
-        assert!(matches!(existing(&inner), Err(Error::Foreign { owner: 12, .. })));
+        assert!(refused(existing(&inner)).contains("belongs to user 12"));
         assert_eq!(fs::read_dir(&inner).unwrap().count(), 0);
     }
 }

@@ -222,5 +222,7 @@ fn update_record(
 }
 
 pub(crate) fn json(what: &(impl Serialize + ?Sized)) -> Result<String, Error> {
-    serde_json::to_string(what).map_err(Error::Json)
+    serde_json::to_string(what).map_err(|error| {
+        Error::Refused(format!("a run's record cannot be written as JSON: {error}"))
+    })
 }

@@ -18,7 +18,10 @@ impl Store {
             let state: Option<String> =
                 database.query_row(sql, [&entry.id], |row| row.get(0)).optional()?;
             if state.as_deref() == Some(State::Running.name()) {
-                return Err(Failed::Elsewhere(Error::StillRunning(entry.short_id().to_owned())));
+                let run = entry.short_id();
+                let why =
+                    format!("{run} is still running; stop it first, or wait for it to finish");
+                return Err(Failed::Elsewhere(Error::Refused(why)));
             }
             database.execute("DELETE FROM run WHERE id = ?", [&entry.id])?;
             database.execute(

@@ -5,6 +5,7 @@ use model::slice::Slice;
 use rusqlite::types::Type;
 use rusqlite::{Connection, Params, Row};
 use serde::de::DeserializeOwned;
+use units::counted;
 
 use crate::checksum::{Kept, Text};
 use crate::error::Error;
@@ -122,7 +123,10 @@ impl Store {
         let found = self.entries("ORDER BY number DESC LIMIT 1 OFFSET ?", [back])?.pop();
         match (found, self.count()?) {
             (Some(entry), _) => Ok(entry),
-            (None, count) => Err(Error::TooFarBack { given: name.to_owned(), count }),
+            (None, count) => Err(Error::Refused(format!(
+                "there is no {name}: `iotoll history` has only {}",
+                counted(u64::from(count), "run")
+            ))),
         }
     }
 
@@ -137,10 +141,14 @@ impl Store {
         match (found.pop(), found.is_empty()) {
             (Some(entry), true) => Ok(entry),
             (None, _) => Err(Error::NoSuchRun(beginning.to_owned())),
-            (Some(last), false) => Err(Error::Ambiguous {
-                given: beginning.to_owned(),
-                names: found.into_iter().chain([last]).map(|entry| entry.id).collect(),
-            }),
+            (Some(last), false) => {
+                let names: Vec<_> = found.into_iter().chain([last]).map(|entry| entry.id).collect();
+                Err(Error::Refused(format!(
+                    "{beginning} is ambiguous, because several saved runs begin with it: {}; give \
+                     more of the name",
+                    names.join(", ")
+                )))
+            }
         }
     }
 
@@ -209,12 +217,17 @@ impl Store {
     }
 
     fn damaged_run(&self, entry: &Entry) -> Error {
-        let (run, path) = (entry.short_id().to_owned(), database::path(&self.folder));
-        Error::DamagedRun { run, path }
+        let run = entry.short_id();
+        Error::Refused(format!(
+            "the saved run {run} is damaged: its checksum in {} does not match, so it is neither \
+             shown nor used; remove it with `iotoll prune {run}` and measure again, and check the \
+             disk",
+            database::path(&self.folder).display()
+        ))
     }
 
     pub(crate) fn damaged(&self, why: String) -> Error {
-        Error::Damaged { path: database::path(&self.folder), why }
+        Error::damaged(&database::path(&self.folder), why)
     }
 
     pub(crate) fn entries(&self, which: &str, given: impl Params) -> Result<Vec<Entry>, Error> {

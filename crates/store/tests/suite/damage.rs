@@ -51,7 +51,7 @@ fn a_byte_that_changed_anywhere_in_a_run_is_found() {
     ] {
         let (_home, store) = damaged(&sql);
         let error = load(&store, "bb22").unwrap_err();
-        assert!(matches!(&error, Error::DamagedRun { run, .. } if run == "bb22"), "{sql}: {error}");
+        assert!(error.to_string().contains("the saved run bb22 is damaged"), "{sql}: {error}");
         assert!(error.to_string().contains("`iotoll prune bb22`"), "{error}");
         assert!(load(&store, "aa11").is_ok() && load(&store, "cc33").is_ok(), "{sql}");
     }
@@ -67,10 +67,12 @@ fn what_followed_from_a_run_and_other_documents_are_checked_too() {
     for (table, column) in [("analysis", "json"), ("record", "json"), ("part", "slices")] {
         let sql =
             format!("UPDATE {table} SET {column} = replace({column}, '7', '8') WHERE run = 2");
-        assert!(matches!(analysed(&sql), Err(Error::DamagedRun { .. })), "{sql}");
+        let error = analysed(&sql).unwrap_err().to_string();
+        assert!(error.contains("the saved run bb22 is damaged"), "{sql}: {error}");
     }
     let (_home, store) =
         damaged("UPDATE record SET json = replace(json, 'text', 'tent') WHERE run = 3");
-    assert!(matches!(load(&store, "cc33"), Err(Error::DamagedRun { .. })));
+    let error = load(&store, "cc33").unwrap_err().to_string();
+    assert!(error.contains("the saved run cc33 is damaged"), "{error}");
     assert!(load(&store, "bb22").is_ok());
 }

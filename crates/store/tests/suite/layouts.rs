@@ -8,7 +8,7 @@ use std::fs;
 use std::path::Path;
 
 use common::{filled, folder, ids, kept, loaded, names_in};
-use iotoll_store::{Entry, Error, Kind, State, Store, Summary};
+use iotoll_store::{Entry, Kind, State, Store, Summary};
 use rusqlite::Connection;
 
 const FIRST_LAYOUT: &str = include_str!("../layout-1.sql");
@@ -139,16 +139,15 @@ fn what_is_newer_damaged_or_not_ours_is_refused_and_left_as_it_is() {
         changed
     };
     let newer = refused(&with(60, 5));
-    assert!(matches!(newer, Error::Newer { found: 5, known: 4, .. }), "{newer}");
+    assert!(newer.to_string().contains("(format 5; this version knows 4)"), "{newer}");
     assert!(newer.to_string().contains("was written by a newer version of iotoll"), "{newer}");
-    assert!(matches!(refused(&with(68, 7)), Error::NotOurs { .. }));
-    assert!(matches!(
-        refused(b"What is this? It is a text, and a long one at that."),
-        Error::NotOurs { .. }
-    ));
+    let text = b"What is this? It is a text, and a long one at that.";
+    for others in [refused(&with(68, 7)), refused(text)] {
+        assert!(others.to_string().contains("is not an iotoll database"), "{others}");
+    }
     let mut damaged = whole.clone();
     damaged[100..200].fill(0xff);
     let damaged = refused(&damaged);
-    assert!(matches!(damaged, Error::Damaged { .. }), "{damaged:?}");
+    assert!(damaged.to_string().contains("is damaged: "), "{damaged}");
     assert!(damaged.to_string().contains("move it away to begin another"), "{damaged}");
 }
