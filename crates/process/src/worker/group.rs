@@ -19,10 +19,7 @@ pub struct WorkerGroup {
 
 /// Workers at work.
 #[must_use = "workers that nobody waits for are ended"]
-pub struct RunningGroup {
-    transport: Box<dyn Transport>,
-    stop: StopFlag,
-}
+pub struct RunningGroup(WorkerGroup);
 
 impl WorkerGroup {
     /// Takes a worker from the pool for each assignment, and waits until all are
@@ -61,13 +58,13 @@ impl WorkerGroup {
     /// Starts all at one moment.
     pub fn start(mut self) -> Result<RunningGroup, Error> {
         self.transport.start_together()?;
-        Ok(RunningGroup { transport: self.transport, stop: self.stop })
+        Ok(RunningGroup(self))
     }
 
     /// Has all go on that were paused, each as soon as it hears of it.
     pub fn go_on(mut self) -> Result<RunningGroup, Error> {
         self.transport.go_on()?;
-        Ok(RunningGroup { transport: self.transport, stop: self.stop })
+        Ok(RunningGroup(self))
     }
 }
 
@@ -75,7 +72,7 @@ impl RunningGroup {
     /// Waits for all, and returns what each did; the first failure where one failed.
     pub fn reports(mut self) -> Result<Vec<Report>, Error> {
         let received = self.received()?;
-        self.transport.release();
+        self.0.transport.release();
         received.map_err(Error::WorkerFailed)
     }
 
@@ -83,15 +80,16 @@ impl RunningGroup {
     /// [go on](WorkerGroup::go_on).
     pub fn pause(mut self) -> Result<(Vec<Report>, WorkerGroup), Error> {
         let reports = self.received()?.map_err(Error::WorkerFailed)?;
-        Ok((reports, WorkerGroup { transport: self.transport, stop: self.stop }))
+        Ok((reports, self.0))
     }
 
     /// A report of each, or why the first could not do its work that could not.
     fn received(&mut self) -> Result<Result<Vec<Report>, String>, Error> {
         let mut reports = Vec::new();
         let mut failure = None;
-        for worker in 0..self.transport.workers() {
-            match self.transport.receive(worker, &self.stop)? {
+        let WorkerGroup { transport, stop } = &mut self.0;
+        for worker in 0..transport.workers() {
+            match transport.receive(worker, stop)? {
                 FromWorker::Done(report) => reports.push(*report),
                 FromWorker::Failed(why) => failure = failure.or(Some(why)),
                 FromWorker::Ready => return Err(out_of_turn("said twice that it was ready")),
@@ -102,7 +100,7 @@ impl RunningGroup {
 
     /// Kills all, in the middle of what they do.
     pub fn kill(mut self) {
-        self.transport.kill();
+        self.0.transport.kill();
     }
 }
 
