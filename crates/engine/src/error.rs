@@ -65,9 +65,7 @@ impl From<process::Error> for StudyError {
     fn from(error: process::Error) -> Self {
         match error {
             process::Error::Stopped => Self::Stopped,
-            process::Error::NotInstalled { .. } | process::Error::Untrusted { .. } => {
-                Self::Unsuited(error.to_string())
-            }
+            process::Error::Unsuited(why) => Self::Unsuited(why),
             process::Error::WorkerNotStarted { ref source, .. } => {
                 Self::Worker(format!("{error}{}", advice(source)))
             }

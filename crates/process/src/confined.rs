@@ -8,6 +8,7 @@
 //! and opened, so nothing need be handed over, and it takes a fraction of a millisecond.
 #![expect(unsafe_code, reason = "only what the child does makes it safe to fork")]
 
+use std::fmt::Display;
 use std::io::{self, PipeReader, PipeWriter, Read as _, Write as _};
 use std::os::unix::process::ExitStatusExt as _;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -27,7 +28,7 @@ use crate::error::Error;
 /// No other thread may run: the child has the calling thread alone, and locks that others hold
 /// would stay locked in it.
 pub fn in_confined_child(work: impl FnOnce() -> Vec<Vec<u8>>) -> Result<Vec<Vec<u8>>, Error> {
-    let (reader, writer) = io::pipe().map_err(Error::NoChild)?;
+    let (reader, writer) = io::pipe().map_err(no_child)?;
     let mut reader = Some(reader);
     let readers = &mut reader;
     let work = move || {
@@ -37,14 +38,21 @@ pub fn in_confined_child(work: impl FnOnce() -> Vec<Vec<u8>>) -> Result<Vec<Vec<
     // SAFETY: this process has a single thread, by this function's contract, so that no lock is
     // held by a thread that the child does not have. What the work owns is dropped here: its
     // descriptors are the child's now, and a pipe that it gives up is to notice that.
-    let child = unsafe { in_child(work) }.map_err(Error::NoChild)?;
+    let child = unsafe { in_child(work) }.map_err(no_child)?;
     let texts = reader.and_then(texts);
-    let ended = ended(child).map_err(Error::NoChild)?;
+    let ended = ended(child).map_err(no_child)?;
     match (ended.code(), texts) {
         (Some(DONE), Some(texts)) => Ok(texts),
         (Some(PANICKED), _) => resume_unwind(Box::new("a child panicked")),
-        _ => Err(Error::ChildEnded(ended)),
+        _ => Err(Error::Failed(format!(
+            "the process that was reading it ended before it was done ({ended}); if the kernel \
+             killed it for want of memory (dmesg says so), free some memory and try again"
+        ))),
     }
+}
+
+fn no_child(error: impl Display) -> Error {
+    Error::Failed(format!("cannot start a process to read it in: {error}"))
 }
 
 const DONE: i32 = 0;
@@ -104,7 +112,7 @@ pub fn in_confined_thread<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T,
             confine_thread();
             work()
         };
-        let thread = Builder::new().spawn_scoped(scope, confined).map_err(Error::NoChild)?;
+        let thread = Builder::new().spawn_scoped(scope, confined).map_err(no_child)?;
         Ok(thread.join().unwrap_or_else(|panic| resume_unwind(panic)))
     })
 }

@@ -1,45 +1,14 @@
 //! Why a process could not be started, or did not do what it should.
 
 use std::io;
-use std::path::PathBuf;
-use std::process::ExitStatus;
 
 /// Why a process could not be started, or did not do what it should.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The program that a worker should run is not there.
-    #[error("{program} is not installed; {remedy}")]
-    NotInstalled {
-        /// The program.
-        program: &'static str,
-        /// What to do about it.
-        remedy: &'static str,
-    },
-    /// A confined child or thread could not be started, or not waited for.
-    #[error("cannot start a process to read it in: {0}")]
-    NoChild(io::Error),
-    /// A confined child ended without an answer.
-    #[error(
-        "the process that was reading it ended before it was done ({0}); if the kernel killed it \
-         for want of memory (dmesg says so), free some memory and try again"
-    )]
-    ChildEnded(ExitStatus),
-    /// The program that a worker should run is not root's, and root would run it.
-    #[error(
-        "{} was not run: {why}, and as root, iotoll runs no program that other users can change; \
-         put a root-owned directory that contains {program} first in PATH, or run iotoll as \
-         another user",
-        path.display()
-    )]
-    Untrusted {
-        /// The program.
-        program: &'static str,
-        /// Where it was found.
-        path: PathBuf,
-        /// Who may change what.
-        why: String,
-    },
+    /// The program that a worker should run is not there, or is not root's, and root would run it.
+    #[error("{0}")]
+    Unsuited(String),
     /// A worker could not be started.
     #[error("cannot start {worker} as a worker: {source}")]
     WorkerNotStarted {
@@ -55,12 +24,6 @@ pub enum Error {
     /// The run was told to end.
     #[error("stopped")]
     Stopped,
-    /// No port could be reserved.
-    #[error("cannot reserve a port: {source}")]
-    Port {
-        /// What the system said.
-        source: io::Error,
-    },
     /// A command did not come to its end, or a server's ended, or never listened.
     #[error("{what}: {why}{}", stderr_shown(.stderr))]
     Command {
@@ -71,10 +34,11 @@ pub enum Error {
         /// The last lines of its standard error.
         stderr: Vec<String>,
     },
-    /// A server's command was not started, or it or what it started could not be ended; or a
-    /// process that runs already cannot be watched.
+    /// A server's command was not started, or it or what it started could not be ended; a port
+    /// could not be reserved; a process that runs already cannot be watched; or a confined child
+    /// or thread was not started, or ended without an answer.
     #[error("{0}")]
-    ServerFailed(String),
+    Failed(String),
 }
 
 impl Error {

@@ -45,29 +45,21 @@ fn search_path(path: Option<OsString>) -> OsString {
     if joined.is_empty() { PATH_DEFAULT.into() } else { joined }
 }
 
-/// Why a program was not found.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum NotFound {
-    /// It is nowhere in the search path.
-    Nowhere,
-    /// It is there, and others could have put it there, or could change it.
-    Untrusted {
-        /// Where.
-        path: PathBuf,
-        /// Who could.
-        why: String,
-    },
+/// The sentence for a program that is nowhere in the search path.
+pub(crate) fn not_installed(program: &str, install: &str) -> String {
+    format!("{program} is not installed; {install}")
 }
 
-/// Where a program is that is named without a path; one with a path is there.
-pub(crate) fn find(program: &str) -> Result<PathBuf, NotFound> {
+/// Where a program is that is named without a path; one with a path is there. An error, in a
+/// sentence, also where others could have put it there, or could change it.
+pub(crate) fn find(program: &str, install: &str) -> Result<PathBuf, String> {
     if Path::new(program).is_absolute() {
         return Ok(program.into());
     }
     let folders = search_path(env::var_os("PATH"));
     let is_program = |path: &PathBuf| path.is_file() && access(path, Access::EXEC_OK).is_ok();
     let mut paths = env::split_paths(&folders).map(|folder| folder.join(program));
-    let path = paths.find(is_program).ok_or(NotFound::Nowhere)?;
+    let path = paths.find(is_program).ok_or_else(|| not_installed(program, install))?;
     if !rustix::process::geteuid().is_root() {
         return Ok(path);
     }
@@ -78,7 +70,12 @@ pub(crate) fn find(program: &str) -> Result<PathBuf, NotFound> {
     let why = parts.into_iter().flatten().find_map(|part| untrusted(part, unmapped));
     match why {
         None => Ok(path),
-        Some(why) => Err(NotFound::Untrusted { path, why }),
+        Some(why) => Err(format!(
+            "{} was not run: {why}, and as root, iotoll runs no program that other users can \
+             change; put a root-owned directory that contains {program} first in PATH, or run \
+             iotoll as another user",
+            path.display()
+        )),
     }
 }
 
@@ -123,9 +120,11 @@ mod tests {
 
     #[test]
     fn a_program_is_found_by_an_absolute_path() {
+        let find = |program| find(program, "install it");
         assert!(find("sh").unwrap().is_absolute());
         assert_eq!(find("/no/such/program").unwrap(), Path::new("/no/such/program"));
-        assert_eq!(find("no-such-program-at-all"), Err(NotFound::Nowhere));
+        let nowhere = "no-such-program-at-all is not installed; install it";
+        assert_eq!(find("no-such-program-at-all").unwrap_err(), nowhere);
     }
 
     #[test]

@@ -77,7 +77,7 @@ impl Server {
         input: impl Into<Stdio>,
     ) -> Result<Self, Error> {
         let port = port.into();
-        let error = |why| Error::ServerFailed(format!("server command `{shown}`: {why}"));
+        let error = |why| Error::Failed(format!("server command `{shown}`: {why}"));
         let address = (Ipv4Addr::LOCALHOST, port.number()).into();
         if TcpStream::connect_timeout(&address, PROBE_TIMEOUT).is_ok() {
             let why = format!("something else is already listening on port {}", port.number());
@@ -181,7 +181,7 @@ impl Server {
     pub fn stop(mut self) -> Result<(), Error> {
         match self.finish() {
             left if left.is_empty() => Ok(()),
-            left => Err(Error::ServerFailed(format!(
+            left => Err(Error::Failed(format!(
                 "server command `{}`: it could not be ended: {}",
                 self.command,
                 left.join("; ")

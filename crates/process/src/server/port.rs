@@ -29,7 +29,7 @@ impl Port {
             let address = SocketAddr::try_from(getsockname(&socket)?)?;
             Ok(Self { number: address.port(), _reservation: Some(socket) })
         };
-        reserve().map_err(|source| Error::Port { source })
+        reserve().map_err(|error| Error::Failed(format!("cannot reserve a port: {error}")))
     }
 
     /// Its number.

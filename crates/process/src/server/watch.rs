@@ -31,7 +31,7 @@ pub struct ServerSample {
 impl ServerWatch {
     /// Watches a process that runs already.
     pub fn of(pid: i32) -> Result<Self, Error> {
-        let failed = |why: &str| Error::ServerFailed(format!("server process {pid}: {why}"));
+        let failed = |why: &str| Error::Failed(format!("server process {pid}: {why}"));
         if pid <= 0 || !process::is_alive(&Root::real(), pid) {
             return Err(failed("there is no such process"));
         }

@@ -13,7 +13,7 @@ use sys::start::end_with_parent;
 
 use crate::Error;
 use crate::ending::wait_until;
-use crate::isolation::{NotFound, find, isolate};
+use crate::isolation::{find, isolate, not_installed};
 use crate::left::leave_behind;
 
 /// How long a process may take to die that was killed: one that waits for storage may
@@ -70,7 +70,7 @@ impl ChildProcess {
         reader: PipeReader,
         writer: PipeWriter,
     ) -> Result<Self, Error> {
-        let path = find(program.command).map_err(|why| not_found(program, why))?;
+        let path = find(program.command, program.install).map_err(Error::Unsuited)?;
         let mut command = Command::new(path);
         isolate(&mut command);
         command.args(program.args).process_group(0);
@@ -84,7 +84,7 @@ impl ChildProcess {
         end_with_parent(&mut command);
         let child = command.spawn().map_err(|source| match source.kind() {
             io::ErrorKind::NotFound => {
-                Error::NotInstalled { program: program.command, remedy: program.install }
+                Error::Unsuited(not_installed(program.command, program.install))
             }
             _ => Error::WorkerNotStarted { worker: program.command, source },
         })?;
@@ -141,14 +141,6 @@ impl Drop for ChildProcess {
     fn drop(&mut self) {
         self.kill();
         self.bury(Instant::now() + DYING_MAX);
-    }
-}
-
-fn not_found(program: Program, why: NotFound) -> Error {
-    let Program { command: program, install: remedy, .. } = program;
-    match why {
-        NotFound::Nowhere => Error::NotInstalled { program, remedy },
-        NotFound::Untrusted { path, why } => Error::Untrusted { program, path, why },
     }
 }
 
