@@ -24,18 +24,19 @@ mod tally;
 #[cfg(test)]
 mod tests;
 
-use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::thread;
 
 use flaws::Flaws;
+use thiserror::Error;
 
 pub use hostile::{replays_segment, segments};
 pub use tally::Tally;
 
 /// A history after which the library was wrong.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("history {history} of seed {seed}: {what}")]
 pub struct Failure {
     /// What it follows from, with its number.
     pub seed: u64,
@@ -44,14 +45,6 @@ pub struct Failure {
     /// What was wrong.
     pub what: String,
 }
-
-impl fmt::Display for Failure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "history {} of seed {}: {}", self.history, self.seed, self.what)
-    }
-}
-
-impl std::error::Error for Failure {}
 
 /// Runs one history.
 pub fn history(seed: u64, number: u64) -> Result<Tally, Failure> {

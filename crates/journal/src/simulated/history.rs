@@ -21,8 +21,6 @@ pub(crate) fn run(seed: u64, number: u64, flaws: Flaws) -> Result<Tally, String>
     let options = options(&mut rng);
     let mut history = History {
         examiner: Examiner { options, flaws, tally: Tally::default() },
-        options,
-        flaws,
         model: Model::new(),
         keys: rng.random_range(1..200),
         items_max: rng.random_range(1..12),
@@ -61,8 +59,6 @@ enum Ended {
 
 struct History {
     examiner: Examiner,
-    options: Options,
-    flaws: Flaws,
     model: Model,
     keys: u32,
     items_max: usize,
@@ -73,7 +69,7 @@ impl History {
     /// A few transactions; then a crash in each operation of it, and a failing sync at each.
     fn small(&mut self) -> Result<(), String> {
         let rng = ChaCha8Rng::from_rng(&mut self.rng);
-        let machine = Machine::new(Disk::default(), self.flaws.faults(), rng);
+        let machine = Machine::new(Disk::default(), self.examiner.flaws.faults(), rng);
         machine.record();
         let start = self.rng.clone();
         let steps = 8;
@@ -86,7 +82,8 @@ impl History {
         for operation in 1..machine.operations() {
             // The same again, up to a sync that fails; then a crash, or none.
             (self.rng, self.model) = (start.clone(), Model::new());
-            let faults = Faults { sync_fails_from: Some(operation), ..self.flaws.faults() };
+            let faults =
+                Faults { sync_fails_from: Some(operation), ..self.examiner.flaws.faults() };
             let machine = Machine::new(Disk::default(), faults, ChaCha8Rng::from_rng(&mut rng));
             self.stretch(&machine, steps)?;
             self.examiner.tally.failed_syncs += machine.failures();
@@ -111,7 +108,7 @@ impl History {
                     break;
                 }
                 let crash_at = Some(machine.operations() + self.rng.random_range(1..200));
-                machine.set_faults(Faults { crash_at, ..self.flaws.faults() });
+                machine.set_faults(Faults { crash_at, ..self.examiner.flaws.faults() });
             }
             if faults.room_bytes.is_some() {
                 self.examiner.tally.full_disks += machine.failures();
@@ -131,7 +128,7 @@ impl History {
 
     fn random_faults(&mut self) -> Faults {
         let rng = &mut self.rng;
-        let mut faults = self.flaws.faults();
+        let mut faults = self.examiner.flaws.faults();
         match rng.random_range(0..4) {
             0 => faults.sync_fails_from = Some(rng.random_range(1..200)),
             1 => faults.room_bytes = Some(rng.random_range(10_000..400_000)),
@@ -163,7 +160,8 @@ impl History {
     }
 
     fn open(&mut self, machine: &Machine) -> Result<Store<Machine>, Stop> {
-        let store = Store::open_with(machine.clone(), &self.options, self.flaws.library)?;
+        let Examiner { options, flaws, .. } = &self.examiner;
+        let store = Store::open_with(machine.clone(), options, flaws.library)?;
         self.model.state_of(&store, self.model.mark()).map_err(Stop::Wrong)?;
         self.model.return_to(&store);
         machine.set_mark(self.model.mark());
@@ -223,21 +221,17 @@ fn expect_failure(machine: &Machine, failures: u64, stop: Stop) -> Result<Ended,
         {
             Ok(Ended::Failed)
         }
-        Stop::Failed(error) => Err(format!("an error without a reason: {error}")),
-        Stop::Wrong(what) => Err(what),
+        stop => Err(stop.to_string()),
     }
 }
 
 /// Why a step did not end as usual.
+#[derive(Debug, thiserror::Error)]
 enum Stop {
     /// The store says that something failed.
-    Failed(Error),
+    #[error("an error without a reason: {0}")]
+    Failed(#[from] Error),
     /// The store is wrong.
+    #[error("{0}")]
     Wrong(String),
-}
-
-impl From<Error> for Stop {
-    fn from(error: Error) -> Self {
-        Self::Failed(error)
-    }
 }
