@@ -1,5 +1,6 @@
 //! What can go wrong, each in a sentence that says what to do.
 
+use std::fmt::Display;
 use std::io;
 
 use thiserror::Error;
@@ -56,47 +57,15 @@ pub enum Error {
     /// As many pages or transactions as there are numbers for them.
     #[error("the store has run out of page or transaction numbers; create a new store")]
     Full,
-    /// A transaction is damaged, and that is no torn tail: there is a later one.
-    #[error(
-        "{file}: transaction {number} at byte {offset} is damaged, and is not the last: \
-         transaction {behind} follows it; restore the store from a backup"
-    )]
-    Damaged {
-        /// The segment.
-        file: String,
-        /// Where the damaged transaction begins.
-        offset: u64,
-        /// The number it should have.
-        number: u64,
-        /// A later one that is whole.
-        behind: u64,
-    },
-    /// The journal goes on after transactions that are nowhere.
-    #[error(
-        "{file}: the journal continues with transaction {found}, but transaction {expected} is \
-         missing; restore the store from a backup"
-    )]
-    Missing {
-        /// The segment.
-        file: String,
-        /// The transaction that should be there.
-        expected: u64,
-        /// The first one in the segment.
-        found: u64,
-    },
+    /// A file is not what it must be, although its checksums may hold: a transaction is damaged
+    /// or missing that is not the last, so it is no torn tail; or a part of it makes no sense.
+    #[error("{0}; restore the store from a backup")]
+    Damaged(String),
     /// No segment says where the journal begins.
     #[error(
         "there is no journal to recover from; restore all files of the store from the same backup"
     )]
     NoJournal,
-    /// A file that is not what it must be, although its checksums may hold.
-    #[error("{file}: {what}; restore the store from a backup")]
-    Malformed {
-        /// The file.
-        file: String,
-        /// What is wrong with it.
-        what: &'static str,
-    },
 }
 
 impl Error {
@@ -105,7 +74,7 @@ impl Error {
         move |source| Self::Io { action, file: file.to_owned(), source }
     }
 
-    pub(crate) fn malformed(file: &str, what: &'static str) -> Self {
-        Self::Malformed { file: file.to_owned(), what }
+    pub(crate) fn damaged(file: &str, what: impl Display) -> Self {
+        Self::Damaged(format!("{file}: {what}"))
     }
 }

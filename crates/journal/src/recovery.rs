@@ -189,7 +189,11 @@ impl<D: Files, R: FnMut(PageVersion<'_>) -> Result<(), &'static str>> Scan<'_, D
     }
 
     fn missing(&self, segment: &SegmentFile, found: u64) -> Error {
-        Error::Missing { file: segment.name.clone(), expected: self.expected, found }
+        let expected = self.expected;
+        let what = format!(
+            "the journal continues with transaction {found}, but transaction {expected} is missing"
+        );
+        Error::damaged(&segment.name, what)
     }
 
     fn segment(&mut self, found: &SegmentFile) -> Result<(), Error> {
@@ -203,7 +207,7 @@ impl<D: Files, R: FnMut(PageVersion<'_>) -> Result<(), &'static str>> Scan<'_, D
             return Err(self.missing(found, header.first));
         }
         if header.first < self.expected {
-            return Err(Error::malformed(
+            return Err(Error::damaged(
                 &found.name,
                 "it begins with a transaction that is already in an earlier segment",
             ));
@@ -237,7 +241,7 @@ impl<D: Files, R: FnMut(PageVersion<'_>) -> Result<(), &'static str>> Scan<'_, D
         };
         if self.expected > self.after {
             let stored = &bytes[HEADER_BYTES..];
-            let malformed = |what| Error::malformed(&segment.name, what);
+            let malformed = |what| Error::damaged(&segment.name, what);
             let changes = if header.codec == Codec::None {
                 stored
             } else {
@@ -284,12 +288,12 @@ impl<D: Files, R: FnMut(PageVersion<'_>) -> Result<(), &'static str>> Scan<'_, D
                 {
                     let len = bytes.len() as u64;
                     if len > looks || layout::holds(bytes, later.number, self.planted) {
-                        return Err(Error::Damaged {
-                            file: segment.name.clone(),
-                            offset: damaged_at,
-                            number: self.expected,
-                            behind: later.number,
-                        });
+                        let what = format!(
+                            "transaction {} at byte {damaged_at} is damaged, and is not the last: \
+                             transaction {} follows it",
+                            self.expected, later.number
+                        );
+                        return Err(Error::damaged(&segment.name, what));
                     }
                     looks -= len;
                 }

@@ -58,7 +58,7 @@ impl<F: Files> Store<F> {
             // What a crash may have left when the store was begun before.
             Err(Error::NoJournal) | Ok(Recovered { last: 0, .. }) => {}
             Ok(_) => {
-                return Err(Error::malformed(
+                return Err(Error::damaged(
                     data::NAME,
                     "the file is missing, although the journal has transactions",
                 ));
@@ -81,7 +81,7 @@ impl<F: Files> Store<F> {
     ) -> Result<Self, Error> {
         let recovered =
             recover_with(&files, data.transaction(), |page| pages.replay(page), planted)?;
-        tree::check(&pages).map_err(|what| Error::malformed(data::NAME, what))?;
+        tree::check(&pages).map_err(|what| Error::damaged(data::NAME, what))?;
         data.confirm()?;
         if recovered.last > data.transaction() {
             data.save(&mut pages, recovered.last)?;

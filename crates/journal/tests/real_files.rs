@@ -71,7 +71,8 @@ fn a_transaction_behind_space_that_nothing_was_written_to_is_found() {
     fallocate(&file, flags, ends[1], ends[2] - ends[1]).unwrap();
     assert_eq!(File::written(&file).unwrap(), [0..ends[1], ends[2]..ends[3]]);
     let damaged = Store::open(files, &options).map(drop).unwrap_err();
-    assert!(matches!(damaged, Error::Damaged { number: 2, behind: 3, .. }), "{damaged}");
+    let damaged = damaged.to_string();
+    assert!(damaged.contains("transaction 2 at byte") && damaged.contains("transaction 3 follows"));
 }
 
 #[test]

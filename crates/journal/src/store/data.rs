@@ -146,7 +146,7 @@ impl<F: File> Data<F> {
         }
         let header = headers.into_iter().flatten().max_by_key(|header| header.sequence);
         let Some(header) = header else {
-            return Err(Error::malformed(NAME, "both of its headers are damaged"));
+            return Err(Error::damaged(NAME, "both of its headers are damaged"));
         };
         let map = reader.map(header)?;
         let pages = reader.pages(&map)?;
@@ -294,7 +294,7 @@ impl<F: File> Reader<'_, F> {
         if bytes.len() != header.map_bytes()
             || xxh3_64_with_seed(bytes, header.sequence) != header.map_checksum
         {
-            return Err(Error::malformed(NAME, "its page map is damaged"));
+            return Err(Error::damaged(NAME, "its page map is damaged"));
         }
         let mut fields = Fields(bytes);
         let mut map = Vec::new();
@@ -314,7 +314,7 @@ impl<F: File> Reader<'_, F> {
             let page: Option<&Page> = self.unit(unit)?.and_then(|unit| unit.try_into().ok());
             let page = page.filter(|page| xxh3_64_with_seed(&page[..], number as u64) == checksum);
             let Some(page) = page else {
-                return Err(Error::malformed(NAME, "a page in it is damaged"));
+                return Err(Error::damaged(NAME, "a page in it is damaged"));
             };
             loaded[number] = Some(Box::new(*page));
         }

@@ -24,13 +24,13 @@ impl Snapshot {
     pub fn read(files: &impl Files, mut observer: impl Observer) -> Result<Self, Error> {
         observer.enter(Part::Load);
         let Some((data, mut pages)) = Data::load(files)? else {
-            return Err(Error::malformed(data::NAME, "the file is missing"));
+            return Err(Error::damaged(data::NAME, "the file is missing"));
         };
         observer.enter(Part::Recovery);
         let recovered =
             recover_with(files, data.transaction(), |page| pages.replay(page), Planted::default())?;
         observer.enter(Part::Load);
-        tree::check(&pages).map_err(|what| Error::malformed(data::NAME, what))?;
+        tree::check(&pages).map_err(|what| Error::damaged(data::NAME, what))?;
         observer.enter(Part::Outside);
         Ok(Self { pages, recovered })
     }
