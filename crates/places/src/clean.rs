@@ -31,6 +31,7 @@ use crate::home::{created_home, has_records};
 use crate::open::OpenPlace;
 use crate::output::{Unfinished, unfinished};
 use crate::record::{self, PATIENCE, Undone};
+use crate::removal::Failure;
 use crate::signature;
 use crate::walk::{names, open_child, open_within};
 
@@ -42,9 +43,9 @@ pub struct CleanReport {
     /// What live runs are working in, untouched.
     pub in_use: Vec<HeldFolder>,
     /// What may be of a live run, as far as can be told from here, untouched.
-    pub foreign: Vec<ForeignFolder>,
+    pub foreign: Vec<Left>,
     /// What could not be removed, or not entirely.
-    pub failed: Vec<FailedFolder>,
+    pub failed: Vec<Left>,
     /// Files that killed processes were writing, now gone.
     pub unfinished: Vec<UnfinishedFile>,
 }
@@ -82,12 +83,12 @@ pub struct HeldFolder {
     pub pid: Option<u32>,
 }
 
-/// A folder whose lock is free and whose owner cannot be known to have ended.
+/// A folder or file that was left.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ForeignFolder {
+pub struct Left {
     /// Where it is.
     pub path: PathBuf,
-    /// Whose it is, and so why it is left alone, in a sentence.
+    /// Whose it is, or what hindered, and so why it was left, in a sentence.
     pub why: String,
 }
 
@@ -98,15 +99,6 @@ pub enum Foreign {
     Keep,
     /// Remove them: whoever asks knows that their owners have ended.
     Remove,
-}
-
-/// A folder that is still there.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FailedFolder {
-    /// Where it is.
-    pub path: PathBuf,
-    /// What hindered, in a sentence.
-    pub why: String,
 }
 
 /// Removes what killed runs left directly in a directory, and files that killed processes
@@ -142,9 +134,9 @@ pub(crate) fn sweep(place: &OpenPlace, foreign: Foreign) -> io::Result<CleanRepo
                 let Undone { gone: undone, unproved } = undone;
                 report.removed.push(RemovedFolder { path, bytes, files, undone, unproved });
             }
-            Fate::Held { pid } => report.in_use.push(HeldFolder { path, pid }),
-            Fate::Foreign { why } => report.foreign.push(ForeignFolder { path, why }),
-            Fate::Failed { why } => report.failed.push(FailedFolder { path, why }),
+            Fate::Held(pid) => report.in_use.push(HeldFolder { path, pid }),
+            Fate::Foreign(why) => report.foreign.push(Left { path, why }),
+            Fate::Failed(why) => report.failed.push(Left { path, why }),
             Fate::Gone => {}
         }
     }
@@ -165,11 +157,11 @@ fn remove_unfinished(
             }
             Some(Unfinished::OfAnotherBoot) => {
                 let why = "another host, or this one before its last boot, was writing it";
-                report.foreign.push(ForeignFolder { path, why: why.to_owned() });
+                report.foreign.push(Left { path, why: why.to_owned() });
             }
             Some(Unfinished::Failed(error)) => {
                 let why = format!("removing it failed: {}", io::Error::from(error));
-                report.failed.push(FailedFolder { path, why });
+                report.failed.push(Left { path, why });
             }
             None => {}
         }
@@ -218,30 +210,27 @@ enum Fate {
         bytes: u64,
         undone: Undone,
     },
-    Held {
-        pid: Option<u32>,
-    },
-    Foreign {
-        why: String,
-    },
-    Failed {
-        why: String,
-    },
+    /// By a live run, whose process its lock file tells.
+    Held(Option<u32>),
+    Foreign(String),
+    Failed(String),
     /// Another process removed it meanwhile.
     Gone,
 }
 
 impl Fate {
+    fn failed(why: &str) -> Self {
+        Self::Failed(why.to_owned())
+    }
+
     fn from_errno(action: &str, error: Errno) -> Self {
         match error {
             Errno::NOENT => Self::Gone,
-            Errno::XDEV => Self::Failed {
-                why: "something is mounted on it; unmount that, and clean again".to_owned(),
-            },
-            Errno::STALE => Self::Failed {
-                why: "something else took its name meanwhile; clean again".to_owned(),
-            },
-            _ => Self::Failed { why: format!("{action} failed: {}", io::Error::from(error)) },
+            Errno::XDEV => {
+                Self::failed("something is mounted on it; unmount that, and clean again")
+            }
+            Errno::STALE => Self::failed("something else took its name meanwhile; clean again"),
+            _ => Self::Failed(format!("{action} failed: {}", io::Error::from(error))),
         }
     }
 }
@@ -291,7 +280,7 @@ fn take_locked(folder: &Folder, lock: &OwnedFd, foreign: Foreign) -> Result<(), 
     let owner = owner(lock);
     let standing = owner.as_ref().map(|owner| owner.standing(&Owner::this_process()));
     let doubt = match (&owner, standing) {
-        (Some(owner), Some(Standing::Alive)) => return Err(Fate::Held { pid: Some(owner.pid) }),
+        (Some(owner), Some(Standing::Alive)) => return Err(Fate::Held(Some(owner.pid))),
         (Some(owner), Some(standing)) => signature::doubt(owner, standing),
         _ => Some(
             "its lock file does not say which run it belongs to; make sure that no run uses it \
@@ -300,7 +289,7 @@ fn take_locked(folder: &Folder, lock: &OwnedFd, foreign: Foreign) -> Result<(), 
         ),
     };
     match doubt {
-        Some(why) if foreign == Foreign::Keep => Err(Fate::Foreign { why }),
+        Some(why) if foreign == Foreign::Keep => Err(Fate::Foreign(why)),
         _ => Ok(()),
     }
 }
@@ -336,21 +325,19 @@ fn remove_locked(
         let why = "its record says what else to remove, but `iotoll clean` acts only on records \
                    in the directory where runs keep them; look at what is in it, and remove it by \
                    hand";
-        return Fate::Failed { why: why.to_owned() };
+        return Fate::failed(why);
     }
     let undone = match record::undo(folder.fd(), clean_elsewhere) {
         Ok(undone) => undone,
-        Err(why) => return Fate::Failed { why },
+        Err(why) => return Fate::Failed(why),
     };
     match remove_folder(dir, name, folder, lock) {
         Ok(tally) => Fate::Removed { files: tally.files, bytes: tally.bytes, undone },
-        Err(failure) => Fate::Failed {
-            why: format!(
-                "{} could not be removed: {}",
-                failure.path.display(),
-                io::Error::from(failure.error)
-            ),
-        },
+        Err(Failure { path, error }) => Fate::Failed(format!(
+            "{} could not be removed: {}",
+            path.display(),
+            io::Error::from(error)
+        )),
     }
 }
 
@@ -376,7 +363,7 @@ fn clean_elsewhere(directory: &Path) -> Result<Vec<String>, String> {
 fn take_unlocked(dir: BorrowedFd<'_>, name: &CStr, folder: &Folder) -> Fate {
     if let Ok(unsigned) = open_lock_file(folder, UNSIGNED) {
         if lock_is_held(&unsigned) {
-            return Fate::Held { pid: None };
+            return Fate::Held(None);
         }
         // Where its maker was quicker, there is none of that name any more.
         let _ = rustix::fs::unlinkat(folder.fd(), UNSIGNED, AtFlags::empty());
@@ -386,24 +373,23 @@ fn take_unlocked(dir: BorrowedFd<'_>, name: &CStr, folder: &Folder) -> Fate {
         // Its maker came to it meanwhile. A lock file has first the one name and then the
         // other, so looking in this order misses none.
         Err(Errno::NOTEMPTY | Errno::EXIST) if open_lock_file(folder, UNSIGNED).is_ok() => {
-            Fate::Held { pid: None }
+            Fate::Held(None)
         }
         Err(Errno::NOTEMPTY | Errno::EXIST) => match open_lock_file(folder, LOCK) {
             Ok(lock) => held(&lock),
             // Its maker and another cleaner were quicker.
             Err(_) if names(folder.fd()).is_ok_and(|names| names.is_empty()) => Fate::Gone,
-            Err(_) => Fate::Failed {
-                why: "it has files but no lock file, so no run of iotoll left it; look at what is \
-                      in it, and remove it by hand"
-                    .to_owned(),
-            },
+            Err(_) => Fate::failed(
+                "it has files but no lock file, so no run of iotoll left it; look at what is in \
+                 it, and remove it by hand",
+            ),
         },
         Err(error) => Fate::from_errno("removing it", error),
     }
 }
 
 fn held(lock: &OwnedFd) -> Fate {
-    Fate::Held { pid: owner(lock).map(|owner| owner.pid) }
+    Fate::Held(owner(lock).map(|owner| owner.pid))
 }
 
 /// The process that its lock file names.

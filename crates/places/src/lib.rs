@@ -42,8 +42,7 @@ mod walk;
 mod workdir;
 
 pub use clean::{
-    CleanReport, FailedFolder, Foreign, ForeignFolder, HeldFolder, RemovedFolder, UnfinishedFile,
-    clean, clean_home,
+    CleanReport, Foreign, HeldFolder, Left, RemovedFolder, UnfinishedFile, clean, clean_home,
 };
 pub use created::{CreateError, CreatedPlaces, foreseen};
 pub use cut::cut_all;
