@@ -14,8 +14,8 @@
 //! warmed up: their slices may take seconds.
 //!
 //! `local.rs` and `slice_meter.rs` take a slice through its states: `Workload`, `Ready`, `Ran` and
-//! `Outcome`. Each is a type that the next one consumes. None of the traits has a method with a default body,
-//! so what wraps one cannot forget any.
+//! `Outcome`. Each is a type that the next one consumes. No trait that is wrapped has a method with a default
+//! body, so what wraps one cannot forget any.
 //!
 //! `slice_process` runs slices in a process with one thread, a new one for each stretch. The run keeps
 //! everything that outlives a slice: folders, their removal, the limit of written bytes (`ledger.rs`), the flag

@@ -30,32 +30,44 @@ pub struct Header {
 }
 
 /// What surrounds a run: the machine and the places, looked at before its first
-/// slice and after its last.
+/// slice and after its last. By itself it notices nothing but what there is before.
 pub trait Environment {
     /// The machine.
     fn machine(&self) -> Machine;
 
-    /// The machines of all clients, where there are several.
-    fn clients(&self) -> Vec<Client>;
-
     /// The places before the run; the first is the base.
     fn places(&self) -> Vec<PlaceFacts>;
 
+    /// The machines of all clients, where there are several.
+    fn clients(&self) -> Vec<Client> {
+        Vec::new()
+    }
+
     /// Places that were asked for and could not be made.
-    fn left_out(&self) -> Vec<LeftOut>;
+    fn left_out(&self) -> Vec<LeftOut> {
+        Vec::new()
+    }
 
     /// How much saved runs of the same comparisons differed, in the order of the pairs of a run
     /// that begins; none where no saved runs tell.
-    fn between_runs(&self, run: &Run) -> Vec<BetweenRuns>;
+    fn between_runs(&self, _run: &Run) -> Vec<BetweenRuns> {
+        Vec::new()
+    }
 
     /// The places after the run, in the same order; none where nobody looks.
-    fn places_after(&mut self) -> Vec<PlaceAfter>;
+    fn places_after(&mut self) -> Vec<PlaceAfter> {
+        Vec::new()
+    }
 
     /// Why the run was stopped from here, if it was: what must stay free did not.
-    fn cut_short(&self) -> Option<String>;
+    fn cut_short(&self) -> Option<String> {
+        None
+    }
 
     /// The machine before and after the run, as far as it shows what disturbed it.
-    fn watch(&mut self) -> Watch;
+    fn watch(&mut self) -> Watch {
+        Watch::default()
+    }
 }
 
 /// Measures a job and keeps everything that was measured.

@@ -1,9 +1,8 @@
 //! A small simulated machine, on which nothing changes.
 
 use model::between_runs::BetweenRuns;
-use model::client::Client;
 use model::place::PlaceFacts;
-use model::run::{LeftOut, Machine, PlaceAfter, Run, Watch};
+use model::run::{Machine, PlaceAfter, Run};
 
 use crate::run::Environment;
 
@@ -27,16 +26,8 @@ impl Environment for Unchanging {
         }
     }
 
-    fn clients(&self) -> Vec<Client> {
-        Vec::new()
-    }
-
     fn places(&self) -> Vec<PlaceFacts> {
         self.places.clone()
-    }
-
-    fn left_out(&self) -> Vec<LeftOut> {
-        Vec::new()
     }
 
     fn between_runs(&self, _: &Run) -> Vec<BetweenRuns> {
@@ -46,13 +37,5 @@ impl Environment for Unchanging {
     fn places_after(&mut self) -> Vec<PlaceAfter> {
         let same = |facts: &PlaceFacts| PlaceAfter::Facts(Box::new(facts.clone()));
         self.places.iter().map(same).collect()
-    }
-
-    fn cut_short(&self) -> Option<String> {
-        None
-    }
-
-    fn watch(&mut self) -> Watch {
-        Watch::default()
     }
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use model::place::{PlaceFacts, PlaceRequest};
 use model::plan::{DEFAULT_THRESHOLD, Draft, PlanError, StudyPlan};
-use model::run::{LeftOut, Machine, PlaceAfter, Run, Watch};
+use model::run::{Machine, Run};
 use model::slice::Slice;
 
 use super::rerun::Rerun;
@@ -85,32 +85,8 @@ impl Environment for Unwatched<'_> {
         self.machine.clone()
     }
 
-    fn clients(&self) -> Vec<model::client::Client> {
-        Vec::new()
-    }
-
     fn places(&self) -> Vec<PlaceFacts> {
         self.places.to_vec()
-    }
-
-    fn left_out(&self) -> Vec<LeftOut> {
-        Vec::new()
-    }
-
-    fn between_runs(&self, _: &Run) -> Vec<model::between_runs::BetweenRuns> {
-        Vec::new()
-    }
-
-    fn places_after(&mut self) -> Vec<PlaceAfter> {
-        Vec::new()
-    }
-
-    fn cut_short(&self) -> Option<String> {
-        None
-    }
-
-    fn watch(&mut self) -> Watch {
-        Watch::default()
     }
 }
 

@@ -26,7 +26,7 @@ use model::arm::{Arm, Axis, Pair};
 use model::cause::{Cause, CauseCode};
 use model::place::{PlaceFacts, StorageKind};
 use model::probes::CpuTimes;
-use model::run::{PlaceAfter, Run, Watch};
+use model::run::Run;
 use model::slice::Slice;
 use model::spent::DeviceTraffic;
 use model::study::{ParamValue, Params};
@@ -329,32 +329,8 @@ impl Environment for Folders {
         }
     }
 
-    fn clients(&self) -> Vec<model::client::Client> {
-        Vec::new()
-    }
-
     fn places(&self) -> Vec<PlaceFacts> {
         self.0.clone()
-    }
-
-    fn left_out(&self) -> Vec<model::run::LeftOut> {
-        Vec::new()
-    }
-
-    fn between_runs(&self, _: &model::run::Run) -> Vec<model::between_runs::BetweenRuns> {
-        Vec::new()
-    }
-
-    fn places_after(&mut self) -> Vec<PlaceAfter> {
-        Vec::new()
-    }
-
-    fn cut_short(&self) -> Option<String> {
-        None
-    }
-
-    fn watch(&mut self) -> Watch {
-        Watch::default()
     }
 }
 
