@@ -5,24 +5,14 @@ use crate::local::KEPT_FOLDERS;
 use crate::measure::slices_max;
 use crate::study::{About, Footprint, RunsIn, Workload};
 
-/// What a run comes to at one place, at the most.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct PlaceNeeds {
-    /// What is there at once, what was put aside not included.
-    pub space_bytes: u64,
-    /// Files and folders that are there at once, likewise.
-    pub files: u64,
-    /// What is written over the whole run, were it not for its limit.
-    pub written_bytes: u64,
-}
-
-/// The needs at each of so many places.
-pub fn needs(job: &Job, workloads: &[Box<dyn Workload>], places: usize) -> Vec<PlaceNeeds> {
+/// What a run comes to at each of so many places: there at once what was not put aside, and written
+/// over the whole run, were it not for its limit.
+pub fn needs(job: &Job, workloads: &[Box<dyn Workload>], places: usize) -> Vec<Footprint> {
     (0..places).map(|place| needs_at(place, job, workloads)).collect()
 }
 
 /// Slices come one at a time; what arms keep is there all the time.
-fn needs_at(place: usize, job: &Job, workloads: &[Box<dyn Workload>]) -> PlaceNeeds {
+fn needs_at(place: usize, job: &Job, workloads: &[Box<dyn Workload>]) -> Footprint {
     let (mut slice, mut kept) = (Footprint::NOTHING, Footprint::NOTHING);
     let mut written_bytes: u64 = 0;
     let slices = slices_max(job);
@@ -36,6 +26,5 @@ fn needs_at(place: usize, job: &Job, workloads: &[Box<dyn Workload>]) -> PlaceNe
         slice = slice.or(own);
         kept = kept.and(keeps);
     }
-    let Footprint { space_bytes, files, .. } = slice.and(kept);
-    PlaceNeeds { space_bytes, files, written_bytes }
+    Footprint { written_bytes, ..slice.and(kept) }
 }

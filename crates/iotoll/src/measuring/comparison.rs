@@ -10,9 +10,9 @@ use anyhow::anyhow;
 use engine::folders::Folders as _;
 use engine::job::Job;
 use engine::measure::Event;
-use engine::needs::{PlaceNeeds, needs};
+use engine::needs::needs;
 use engine::run::Header;
-use engine::study::Workload;
+use engine::study::{Footprint, Workload};
 use model::analysis::{Analysis, Verdict};
 use model::arm::Arm;
 use model::article::Article;
@@ -211,7 +211,7 @@ impl<'a> Comparison<'a> {
 struct Work {
     job: Job,
     workloads: Vec<Box<dyn Workload>>,
-    needs: Vec<PlaceNeeds>,
+    needs: Vec<Footprint>,
 }
 
 impl Work {

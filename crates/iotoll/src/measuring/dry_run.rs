@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use engine::job::Job;
-use engine::needs::PlaceNeeds;
+use engine::study::Footprint;
 use host::machine;
 use model::place::{PlaceFacts, StorageKind};
 use units::{count, counted, exact_duration, exact_size, percent, rough_size};
@@ -14,7 +14,7 @@ use crate::measuring::preflight::at_once;
 pub(crate) fn describe(
     job: &Job,
     places: &[PlaceFacts],
-    needs: &[PlaceNeeds],
+    needs: &[Footprint],
     width: usize,
 ) -> String {
     let mut out = report::places(places, &machine::describe(), width);
@@ -51,7 +51,7 @@ fn time(job: &Job) -> String {
 }
 
 /// What a run takes and writes at a place at the most.
-fn writes(job: &Job, place: &PlaceFacts, needs: &PlaceNeeds) -> String {
+fn writes(job: &Job, place: &PlaceFacts, needs: &Footprint) -> String {
     let there = at_once(place, needs);
     let limit_bytes = job.run_limits.write_limit_bytes;
     let in_all = match place.kind {

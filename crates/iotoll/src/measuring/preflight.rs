@@ -1,8 +1,7 @@
 //! What is checked before a run touches anything.
 
 use anyhow::bail;
-use engine::needs::PlaceNeeds;
-use engine::study::Workload;
+use engine::study::{Footprint, Workload};
 use host::disks::DeviceReader;
 use host::memory::MemoryFacts;
 use host::root::Root;
@@ -81,7 +80,7 @@ pub(crate) fn note_unread_counters(place: &mut PlaceFacts) {
 }
 
 /// Refuses what would not fit on places or in memory.
-pub(crate) fn check_space(places: &[PlaceFacts], needs: &[PlaceNeeds]) -> anyhow::Result<()> {
+pub(crate) fn check_space(places: &[PlaceFacts], needs: &[Footprint]) -> anyhow::Result<()> {
     let memory = MemoryFacts::read(&Root::real())?;
     let asked = places.iter().zip(needs);
     let asked = asked.map(|(facts, needs)| {
@@ -93,7 +92,7 @@ pub(crate) fn check_space(places: &[PlaceFacts], needs: &[PlaceNeeds]) -> anyhow
 
 /// What is at a place at once, at the most: what slices and arms need, what earlier slices left,
 /// and what of that was put aside.
-pub(crate) fn at_once(place: &PlaceFacts, needs: &PlaceNeeds) -> Need {
+pub(crate) fn at_once(place: &PlaceFacts, needs: &Footprint) -> Need {
     let (left, aside) = (places::left_max(place), places::aside_max(place));
     Need {
         bytes: needs.space_bytes.saturating_add(left.bytes).saturating_add(aside.bytes),

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::bail;
-use engine::needs::PlaceNeeds;
+use engine::study::Footprint;
 use host::memory::MemoryFacts;
 use host::root::Root;
 use model::created::CreatedPlace;
@@ -134,7 +134,7 @@ impl PreparedPlaces {
     }
 
     /// Refuses what would not fit: on the places, on what holds them, or in memory.
-    pub(crate) fn check_space(&self, needs: &[PlaceNeeds]) -> anyhow::Result<()> {
+    pub(crate) fn check_space(&self, needs: &[Footprint]) -> anyhow::Result<()> {
         let mut asked = Vec::new();
         for ((facts, needs), holder) in self.facts.iter().zip(needs).zip(&self.holders) {
             let need = at_once(facts, needs);
