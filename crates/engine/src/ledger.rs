@@ -27,8 +27,7 @@ const SURPRISE: f64 = 2.0;
 const SYSTEM_BYTES: u64 = 64 << 10;
 
 pub(crate) struct Ledger {
-    limit_bytes: u64,
-    places: Vec<Account>,
+    writes: Writes,
     /// What the slices of each arm came to, once it had any.
     seen: Vec<Option<LastReading>>,
 }
@@ -47,12 +46,6 @@ impl LastReading {
         let by_slices = (self.per_slice as f64 * SURPRISE) as u64;
         (by_operations as u64).min(by_slices.max(entry.most.written_bytes))
     }
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Account {
-    wears: bool,
-    written_bytes: u64,
 }
 
 /// A slice, as far as its writes go.
@@ -74,24 +67,24 @@ fn system_bytes(files: u64, changes: u64) -> u64 {
 impl Ledger {
     /// For places, of which each wears or not, and so many arms.
     pub(crate) fn new(limit_bytes: u64, wears: &[bool], arms: usize) -> Self {
-        let account = |wears: &bool| Account { wears: *wears, written_bytes: 0 };
-        let places = wears.iter().map(account).collect();
-        Self { limit_bytes, places, seen: vec![None; arms] }
+        let place = |wears: &bool| PlaceWrites { wears: *wears, written_bytes: 0 };
+        let places = wears.iter().map(place).collect();
+        Self { writes: Writes { limit_bytes, places }, seen: vec![None; arms] }
     }
 
     /// Why a slice must not be run, if so.
     pub(crate) fn objection(&self, entry: &Entry) -> Option<String> {
-        if !self.places[entry.place].wears {
+        if !self.writes.places[entry.place].wears {
             return None;
         }
         let seen = self.seen[entry.arm];
         let next_bytes = seen.map_or(entry.most.written_bytes, |seen| seen.foreseen_bytes(entry));
         let written_bytes = self.wearing_bytes();
-        (written_bytes.saturating_add(next_bytes) > self.limit_bytes).then(|| {
+        (written_bytes.saturating_add(next_bytes) > self.writes.limit_bytes).then(|| {
             format!(
                 "of the {} that the run may write, {} have been written, and the next slice could \
                  write {}; to measure for longer, pass a larger --write-limit",
-                exact_size(self.limit_bytes),
+                exact_size(self.writes.limit_bytes),
                 rough_size(written_bytes),
                 rough_size(next_bytes)
             )
@@ -104,7 +97,7 @@ impl Ledger {
         let Footprint { written_bytes, files, .. } = entry.most;
         let own_max_bytes = written_bytes.saturating_add(system_bytes(files, changes));
         let bytes = device_bytes.map_or(written_bytes, |bytes| bytes.min(own_max_bytes));
-        let account = &mut self.places[entry.place];
+        let account = &mut self.writes.places[entry.place];
         account.written_bytes = account.written_bytes.saturating_add(bytes);
         let each = bytes as f64 / entry.operations.max(1) as f64;
         let seen = self.seen[entry.arm].get_or_insert_default();
@@ -116,23 +109,18 @@ impl Ledger {
     /// slices were put away; nothing where the devices cannot be read.
     pub(crate) fn count_removal(&mut self, place: usize, device_bytes: Option<u64>, files: u64) {
         let bytes = device_bytes.unwrap_or(0).min(system_bytes(files, 0));
-        let account = &mut self.places[place];
+        let account = &mut self.writes.places[place];
         account.written_bytes = account.written_bytes.saturating_add(bytes);
     }
 
     fn wearing_bytes(&self) -> u64 {
-        let wearing = self.places.iter().filter(|account| account.wears);
-        wearing.fold(0, |sum, account| sum.saturating_add(account.written_bytes))
+        let wearing = self.writes.places.iter().filter(|place| place.wears);
+        wearing.fold(0, |sum, place| sum.saturating_add(place.written_bytes))
     }
 
     /// For the record.
     pub(crate) fn writes(&self) -> Writes {
-        let place = |account: &Account| PlaceWrites {
-            wears: account.wears,
-            written_bytes: account.written_bytes,
-        };
-        let places = self.places.iter().map(place).collect();
-        Writes { limit_bytes: self.limit_bytes, places }
+        self.writes.clone()
     }
 }
 
