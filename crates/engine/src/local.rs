@@ -24,7 +24,7 @@ use crate::place_handle::{PlaceHandle, Places, written_bytes, written_since};
 use crate::run_limits::{GENTLE_SLICE_BYTES, RunLimits};
 use crate::runner::SliceRunner;
 use crate::slice_meter::{Devices, SliceMeter};
-use crate::slice_process::{Folders, SliceProcesses, is_one_process};
+use crate::slice_process::{SliceProcesses, is_one_process};
 use crate::study::{Operations, RunsIn, SliceFolders, Workload};
 use crate::{floor, place_floor};
 
@@ -172,19 +172,17 @@ impl<'a> LocalRunner<'a> {
         let kept_is_new = std::mem::take(kept_is_new);
         let Some(kept) = kept else { unreachable!("made above") };
         let fresh = place.fresh_folder().doing("making a folder for a slice")?;
-        let (fresh, kept) = (fresh.as_fd(), kept.as_fd());
+        let folders = SliceFolders::alone(fresh.as_fd(), kept.as_fd(), kept_is_new);
         let (left, ledger) = (&mut self.left, &mut self.ledger);
         if kind != RunsIn::ThisProcess
             && let Some(processes) = &mut self.processes
         {
-            let folders = Folders { fresh, kept, kept_is_new };
             let asked = (number, operations);
             let meanwhile = || left.settle_beside(places, ledger, *preparing);
-            let (slice, took) = processes.slice(kind, asked, &folders, &self.stop, meanwhile)?;
+            let (slice, took) = processes.slice(kind, asked, folders, &self.stop, meanwhile)?;
             *preparing = took;
             return Ok(slice);
         }
-        let folders = SliceFolders::alone(fresh, kept, kept_is_new);
         let count = places.len();
         let mut read = |place: usize| places[place].device_bytes();
         let may_start = &mut || Ok(());

@@ -11,7 +11,7 @@ mod message;
 mod serve;
 
 use std::io;
-use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd as _, OwnedFd};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -27,7 +27,7 @@ use self::message::{Failure, FromProcess, ToProcess};
 pub use self::serve::{Workloads, serve};
 use crate::error::{Doing as _, StudyError};
 use crate::job::recorded;
-use crate::study::RunsIn;
+use crate::study::{RunsIn, SliceFolders};
 
 /// What workloads have read of the user's, by its names: it is not read again.
 pub type UserData = fn() -> io::Result<Vec<(String, OwnedFd)>>;
@@ -40,13 +40,6 @@ pub struct SliceProcesses {
     /// That of each stretch, and the one that is kept.
     running: [Option<OwnProcess>; 2],
     unread: Vec<String>,
-}
-
-/// Where a slice works.
-pub(crate) struct Folders<'f> {
-    pub(crate) fresh: BorrowedFd<'f>,
-    pub(crate) kept: BorrowedFd<'f>,
-    pub(crate) kept_is_new: bool,
 }
 
 impl SliceProcesses {
@@ -96,7 +89,7 @@ impl SliceProcesses {
         &mut self,
         kind: RunsIn,
         (arm, operations): (usize, u64),
-        folders: &Folders<'_>,
+        folders: SliceFolders<'_>,
         stop: &StopFlag,
         meanwhile: impl FnOnce() -> Result<(), StudyError>,
     ) -> Result<(Slice, Duration), StudyError> {
