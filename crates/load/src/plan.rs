@@ -97,10 +97,20 @@ pub enum Version {
     Http11,
 }
 
+impl Version {
+    /// As it is written.
+    pub(crate) fn number(self) -> &'static str {
+        match self {
+            Self::Http10 => "1.0",
+            Self::Http11 => "1.1",
+        }
+    }
+}
+
 /// What is sent.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Request {
-    /// GET, POST …
+    /// GET by default.
     pub method: Method,
     /// Version of HTTP.
     pub version: Version,
@@ -108,17 +118,6 @@ pub struct Request {
     pub headers: Vec<(HeaderName, HeaderValue)>,
     /// The body.
     pub body: Vec<u8>,
-}
-
-impl Default for Request {
-    fn default() -> Self {
-        Self {
-            method: Method::GET,
-            version: Version::default(),
-            headers: Vec::new(),
-            body: Vec::new(),
-        }
-    }
 }
 
 impl Request {
@@ -140,11 +139,8 @@ impl Request {
     /// The bytes on the wire; `last` when the server is asked to close after.
     pub(crate) fn to_bytes(&self, target: &Target, last: bool) -> Vec<u8> {
         let has = |name: &str| self.headers.iter().any(|(n, _)| n.as_str() == name);
-        let version = match self.version {
-            Version::Http10 => "1.0",
-            Version::Http11 => "1.1",
-        };
-        let mut head = format!("{} {} HTTP/{version}\r\n", self.method, target.path);
+        let mut head =
+            format!("{} {} HTTP/{}\r\n", self.method, target.path, self.version.number());
         if !has("host") {
             head.extend(["Host: ", &target.host, "\r\n"]);
         }

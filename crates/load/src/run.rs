@@ -1,7 +1,7 @@
 //! From a plan to what was measured, step by step.
 
 use crate::{
-    Address, Error, Event, Plan, Reuse, Steps, Version,
+    Address, Error, Event, Plan, Reuse, Steps,
     max_rate::{self, Effort, RateBounds, Search, UNSHIFTED},
     runner::{Prepared, Runner},
     schedule::connections_for,
@@ -160,10 +160,7 @@ fn recorded(plan: &Plan, endpoint: &Endpoint) -> LoadPlan {
         path: target.path.clone(),
         address: endpoint.to_string(),
         method: plan.request.method.to_string(),
-        http: String::from(match plan.request.version {
-            Version::Http10 => "1.0",
-            Version::Http11 => "1.1",
-        }),
+        http: plan.request.version.number().to_owned(),
         mode,
         rates,
         connections,
