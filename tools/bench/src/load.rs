@@ -12,13 +12,8 @@ mod tools;
 use anyhow::{Context, ensure};
 use model::address::Address;
 use process::{Port, Server};
-use std::{
-    fs,
-    path::{Path, PathBuf},
-    sync::atomic::AtomicBool,
-    time::Duration,
-};
-use tools::{Place, Run, Tool};
+use std::{fs, path::Path, sync::atomic::AtomicBool, time::Duration};
+use tools::{Run, Setting, Tool};
 use xtask::process::build_release_iotoll;
 
 /// Rates that are tried for the highest clean one, some 20% apart.
@@ -72,10 +67,10 @@ pub(crate) fn run(args: &BenchLoadArgs) -> anyhow::Result<()> {
     let reserved = Port::reserve()?;
     let port = reserved.number();
     let _server = start_nginx(folder.path(), reserved)?;
-    let bench =
-        Bench { url: format!("http://127.0.0.1:{port}/"), port, iotoll, rounds: args.rounds };
-    say("| figure | iotoll | other | ratio: median (range) | asked for | |");
-    say("| --- | --- | --- | --- | --- | --- |");
+    let setting = Setting { iotoll, url: format!("http://127.0.0.1:{port}/"), port };
+    let bench = Bench { setting, rounds: args.rounds };
+    println!("| figure | iotoll | other | ratio: median (range) | asked for | |");
+    println!("| --- | --- | --- | --- | --- | --- |");
     let wanted = |part| args.only.is_empty() || args.only.contains(&part);
     if wanted(Part::Cpu) {
         bench.cpu_times(args.requests)?;
@@ -94,21 +89,11 @@ pub(crate) fn run(args: &BenchLoadArgs) -> anyhow::Result<()> {
 }
 
 struct Bench {
-    url: String,
-    port: u16,
-    iotoll: PathBuf,
+    setting: Setting,
     rounds: usize,
 }
 
 impl Bench {
-    fn run(&self, tool: Tool, amount: u64) -> anyhow::Result<Run> {
-        tools::run(tool, &self.place(), amount)
-    }
-
-    fn place(&self) -> Place<'_> {
-        Place { iotoll: &self.iotoll, url: &self.url, port: self.port }
-    }
-
     fn cpu_times(&self, requests: u64) -> anyhow::Result<()> {
         for other in [Tool::Wrk, Tool::AbKept, Tool::OhaKept] {
             self.cpu(Tool::IotollKept, other, requests, "CPU µs per kept-alive request")?;
@@ -123,7 +108,7 @@ impl Bench {
     fn cpu(&self, ours: Tool, other: Tool, requests: u64, what: &str) -> anyhow::Result<()> {
         let limit = matches!(other, Tool::Wrk | Tool::Ab).then_some(Limit::AtMost(1.0));
         self.beside(what, [ours, other], limit, |tool| {
-            let run = self.run(tool, requests)?;
+            let run = self.setting.run(tool, requests)?;
             ensure!(run.replies > 0, "{} had no reply", tool.name());
             Ok(run.cpu_s * 1e6 / run.replies as f64)
         })
@@ -145,7 +130,7 @@ impl Bench {
         figure: impl Fn(Tool) -> anyhow::Result<f64>,
     ) -> anyhow::Result<()> {
         if !other.is_installed() {
-            say(&format!("| {what} | | {} is not installed | | | |", other.name()));
+            println!("| {what} | | {} is not installed | | | |", other.name());
             return Ok(());
         }
         let (mut mine, mut theirs) = (Vec::new(), Vec::new());
@@ -165,7 +150,7 @@ impl Bench {
         let mut failures = 0;
         for rate in RATES {
             let clean = (0..2).try_fold(false, |clean, _| {
-                anyhow::Ok(clean || self.run_rate(tool, rate, RATE_S)?.is_clean(rate))
+                anyhow::Ok(clean || self.setting.run_rate(tool, rate, RATE_S)?.is_clean(rate))
             })?;
             if clean {
                 (best, failures) = (rate, 0);
@@ -180,17 +165,20 @@ impl Bench {
         Ok(best)
     }
 
-    fn run_rate(&self, tool: Tool, rate: u32, seconds: u32) -> anyhow::Result<Run> {
-        tools::run_rate(tool, &self.place(), rate, seconds)
+    /// What a figure of each round comes to, where every round is a run at a rate.
+    fn at_rate(
+        &self,
+        tool: Tool,
+        rate: u32,
+        figure: impl Fn(Run) -> f64,
+    ) -> anyhow::Result<Vec<f64>> {
+        let run = |_| Ok(figure(self.setting.run_rate(tool, rate, 5)?));
+        (0..self.rounds).map(run).collect()
     }
 
     /// CPU time at a rate at which a client has next to nothing to do.
     fn low_rate(&self) -> anyhow::Result<()> {
-        let percent = |tool| -> anyhow::Result<Vec<f64>> {
-            (0..self.rounds)
-                .map(|_| self.run_rate(tool, 300, 5).map(|run| run.cpu_s * 100.0 / run.wall_s))
-                .collect()
-        };
+        let percent = |tool| self.at_rate(tool, 300, |run| run.cpu_s * 100.0 / run.wall_s);
         let mine = percent(Tool::IotollRate)?;
         let what = "CPU % of a core at 300 connections/s";
         absolute(what, &mine, 5.0);
@@ -201,15 +189,13 @@ impl Bench {
     }
 
     fn lag(&self) -> anyhow::Result<()> {
-        let lags: Vec<f64> = (0..self.rounds)
-            .map(|_| self.run_rate(Tool::IotollRate, 5000, 5).map(|run| run.lag_p99_us))
-            .collect::<anyhow::Result<_>>()?;
+        let lags = self.at_rate(Tool::IotollRate, 5000, |run| run.lag_p99_us)?;
         absolute("lag p99, µs, at 5,000 connections/s", &lags, 100.0);
         Ok(())
     }
 
     fn memory(&self, requests: u64) -> anyhow::Result<()> {
-        let run = self.run(Tool::IotollKept, requests)?;
+        let run = self.setting.run(Tool::IotollKept, requests)?;
         ensure!(run.replies == requests, "{} of {requests} were answered", run.replies);
         absolute(&format!("MiB after {requests} requests"), &[run.memory_mib], 64.0);
         Ok(())
@@ -232,15 +218,15 @@ fn compare(what: &str, other: &str, mine: &[f64], theirs: &[f64], limit: Option<
         Some(Limit::AtLeast(least)) => (format!("≥ {least}"), mark(ratio >= least)),
     };
     let (mine, theirs) = (spread(mine).0, spread(theirs).0);
-    say(&format!(
+    println!(
         "| {what} | {mine:.2} | {other} {theirs:.2} | {ratio:.2} ({low:.2} to {high:.2}) | {asked} | {met} |"
-    ));
+    );
 }
 
 fn absolute(what: &str, values: &[f64], most: f64) {
     let (median, low, high) = spread(values);
     let met = mark(median <= most);
-    say(&format!("| {what} | {median:.2} ({low:.2} to {high:.2}) | | | ≤ {most} | {met} |"));
+    println!("| {what} | {median:.2} ({low:.2} to {high:.2}) | | | ≤ {most} | {met} |");
 }
 
 fn mark(met: bool) -> &'static str {
@@ -277,8 +263,4 @@ fn start_nginx(folder: &Path, reserved: Port) -> anyhow::Result<Server> {
     let address = Address::Tcp("127.0.0.1".to_owned(), port);
     server.await_ready(&address, Duration::from_secs(30), &AtomicBool::new(false))?;
     Ok(server)
-}
-
-fn say(line: &str) {
-    anstream::println!("{line}");
 }

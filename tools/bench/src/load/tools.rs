@@ -3,7 +3,7 @@
 use anyhow::{Context, bail};
 use std::{
     io::{Read, Seek},
-    path::Path,
+    path::PathBuf,
     process::{Command, Stdio},
     time::Instant,
 };
@@ -44,11 +44,11 @@ impl Tool {
     }
 }
 
-/// What all clients are told.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Place<'a> {
-    pub(super) iotoll: &'a Path,
-    pub(super) url: &'a str,
+/// The program that is compared, and the server that all clients ask.
+#[derive(Debug)]
+pub(super) struct Setting {
+    pub(super) iotoll: PathBuf,
+    pub(super) url: String,
     pub(super) port: u16,
 }
 
@@ -71,107 +71,98 @@ impl Run {
     }
 }
 
-/// Runs a closed loop of so many requests.
-pub(super) fn run(tool: Tool, place: &Place<'_>, requests: u64) -> anyhow::Result<Run> {
-    let url = place.url;
-    let n = requests.to_string();
-    let closed = ["load", url, "--concurrency", CONCURRENCY, "--json", "-", "--requests", &n];
-    let arguments: Vec<&str> = match tool {
-        Tool::Iotoll => closed.to_vec(),
-        Tool::IotollKept => [&closed[..], &["--keep-alive"]].concat(),
-        // wrk knows no number of requests, only a time.
-        Tool::Wrk => vec!["-t1", "-c", CONCURRENCY, "-d", "2s", url],
-        Tool::Ab => vec!["-q", "-c", CONCURRENCY, "-n", &n, url],
-        Tool::AbKept => vec!["-q", "-k", "-c", CONCURRENCY, "-n", &n, url],
-        Tool::Oha => vec!["--no-tui", "--disable-keepalive", "-c", CONCURRENCY, "-n", &n, url],
-        Tool::OhaKept => vec!["--no-tui", "-c", CONCURRENCY, "-n", &n, url],
-        Tool::IotollRate | Tool::Httperf => bail!("{} needs a rate", tool.name()),
-    };
-    let (text, mut run) = measure(tool, place, &arguments, CLOSED_LIMIT_S)?;
-    read(tool, &text, &mut run).with_context(|| format!("{} printed: {text}", tool.name()))?;
-    if matches!(tool, Tool::Oha | Tool::OhaKept) {
-        run.replies = requests;
-    }
-    Ok(run)
-}
-
-/// Runs an open loop with a connection for each request.
-pub(super) fn run_rate(
-    tool: Tool,
-    place: &Place<'_>,
-    rate: u32,
-    seconds: u32,
-) -> anyhow::Result<Run> {
-    let url = place.url;
-    let (port, n, rate) = (place.port.to_string(), (rate * seconds).to_string(), rate.to_string());
-    let arguments: Vec<&str> = match tool {
-        Tool::Httperf => vec![
-            "--hog",
-            "--timeout",
-            "5",
-            "--server",
-            "127.0.0.1",
-            "--port",
-            &port,
-            "--uri",
-            "/",
-            "--rate",
-            &rate,
-            "--num-conns",
-            &n,
-        ],
-        Tool::IotollRate => {
-            vec!["load", url, "--rate", &rate, "--connections", &n, "--json", "-"]
+impl Setting {
+    /// Runs a closed loop of so many requests.
+    pub(super) fn run(&self, tool: Tool, requests: u64) -> anyhow::Result<Run> {
+        let url = self.url.as_str();
+        let n = requests.to_string();
+        let closed = ["load", url, "--concurrency", CONCURRENCY, "--json", "-", "--requests", &n];
+        let arguments: Vec<&str> = match tool {
+            Tool::Iotoll => closed.to_vec(),
+            Tool::IotollKept => [&closed[..], &["--keep-alive"]].concat(),
+            // wrk knows no number of requests, only a time.
+            Tool::Wrk => vec!["-t1", "-c", CONCURRENCY, "-d", "2s", url],
+            Tool::Ab => vec!["-q", "-c", CONCURRENCY, "-n", &n, url],
+            Tool::AbKept => vec!["-q", "-k", "-c", CONCURRENCY, "-n", &n, url],
+            Tool::Oha => vec!["--no-tui", "--disable-keepalive", "-c", CONCURRENCY, "-n", &n, url],
+            Tool::OhaKept => vec!["--no-tui", "-c", CONCURRENCY, "-n", &n, url],
+            Tool::IotollRate | Tool::Httperf => bail!("{} needs a rate", tool.name()),
+        };
+        let (text, mut run) = self.measure(tool, &arguments, CLOSED_LIMIT_S)?;
+        read(tool, &text, &mut run)?;
+        if matches!(tool, Tool::Oha | Tool::OhaKept) {
+            run.replies = requests;
         }
-        _ => bail!("{} has no open loop", tool.name()),
-    };
-    let (text, mut run) = measure(tool, place, &arguments, 2 * seconds + 10)?;
-    if text.is_empty() {
-        // It was ended at its time limit, and so was not clean.
-        return Ok(Run::default());
+        Ok(run)
     }
-    read(tool, &text, &mut run).with_context(|| format!("{} printed: {text}", tool.name()))?;
-    Ok(run)
+
+    /// Runs an open loop with a connection for each request.
+    pub(super) fn run_rate(&self, tool: Tool, rate: u32, seconds: u32) -> anyhow::Result<Run> {
+        let (url, port, connections) = (&self.url, self.port, rate * seconds);
+        let arguments = match tool {
+            Tool::Httperf => format!(
+                "--hog --timeout 5 --server 127.0.0.1 --port {port} --uri / --rate {rate} \
+                 --num-conns {connections}"
+            ),
+            Tool::IotollRate => {
+                format!("load {url} --rate {rate} --connections {connections} --json -")
+            }
+            _ => bail!("{} has no open loop", tool.name()),
+        };
+        let arguments: Vec<&str> = arguments.split(' ').collect();
+        let (text, mut run) = self.measure(tool, &arguments, 2 * seconds + 10)?;
+        if text.is_empty() {
+            // It was ended at its time limit, and so was not clean.
+            return Ok(Run::default());
+        }
+        read(tool, &text, &mut run)?;
+        Ok(run)
+    }
+
+    /// Runs a client on core 1; its standard output and what it used.
+    fn measure(
+        &self,
+        tool: Tool,
+        arguments: &[&str],
+        limit_s: u32,
+    ) -> anyhow::Result<(String, Run)> {
+        let program = match tool {
+            Tool::Iotoll | Tool::IotollKept | Tool::IotollRate => self.iotoll.as_os_str(),
+            _ => tool.name().as_ref(),
+        };
+        let mut output = tempfile::tempfile().context("cannot make a temporary file")?;
+        let begin = Instant::now();
+        // httperf may hang for ever once it has run out of descriptors.
+        let child = Command::new("timeout")
+            .args(["-s", "KILL", &limit_s.to_string(), "taskset", "-c", "1"])
+            .arg(program)
+            .args(arguments)
+            .stdin(Stdio::null())
+            .stdout(output.try_clone()?)
+            .stderr(Stdio::null())
+            .spawn()
+            .context("cannot run timeout and taskset")?;
+        let usage = sys::wait::wait_for_end(child.id())?.usage;
+        let wall_s = begin.elapsed().as_secs_f64();
+        let mut text = String::new();
+        output.rewind()?;
+        output.read_to_string(&mut text)?;
+        let run = Run {
+            cpu_s: (usage.user_ns + usage.system_ns) as f64 / 1e9,
+            wall_s,
+            memory_mib: usage.memory_max_kib as f64 / 1024.0,
+            ..Run::default()
+        };
+        Ok((text, run))
+    }
 }
 
-/// Runs a client on core 1; its standard output and what it used.
-fn measure(
-    tool: Tool,
-    place: &Place<'_>,
-    arguments: &[&str],
-    limit_s: u32,
-) -> anyhow::Result<(String, Run)> {
-    let program = match tool {
-        Tool::Iotoll | Tool::IotollKept | Tool::IotollRate => place.iotoll.as_os_str(),
-        _ => tool.name().as_ref(),
-    };
-    let mut output = tempfile::tempfile().context("cannot make a temporary file")?;
-    let begin = Instant::now();
-    // httperf may hang for ever once it has run out of descriptors.
-    let child = Command::new("timeout")
-        .args(["-s", "KILL", &limit_s.to_string(), "taskset", "-c", "1"])
-        .arg(program)
-        .args(arguments)
-        .stdin(Stdio::null())
-        .stdout(output.try_clone()?)
-        .stderr(Stdio::null())
-        .spawn()
-        .context("cannot run timeout and taskset")?;
-    let usage = sys::wait::wait_for_end(child.id())?.usage;
-    let wall_s = begin.elapsed().as_secs_f64();
-    let mut text = String::new();
-    output.rewind()?;
-    output.read_to_string(&mut text)?;
-    let run = Run {
-        cpu_s: (usage.user_ns + usage.system_ns) as f64 / 1e9,
-        wall_s,
-        memory_mib: usage.memory_max_kib as f64 / 1024.0,
-        ..Run::default()
-    };
-    Ok((text, run))
-}
-
+/// Reads what a client printed into what its run came to.
 fn read(tool: Tool, text: &str, run: &mut Run) -> anyhow::Result<()> {
+    figures(tool, text, run).with_context(|| format!("{} printed: {text}", tool.name()))
+}
+
+fn figures(tool: Tool, text: &str, run: &mut Run) -> anyhow::Result<()> {
     match tool {
         Tool::Iotoll | Tool::IotollKept | Tool::IotollRate => {
             let result: serde_json::Value = serde_json::from_str(text)?;
