@@ -16,7 +16,7 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::repeat;
 use record::Record;
-use ways::{Claim, WAYS, Way};
+use ways::{Claim, Given, WAYS, Way};
 use xtask::process;
 
 /// Runs drawn from each record for each difference.
@@ -133,7 +133,9 @@ fn judged(way: &Way, record: &Record, planted: f64) -> (f64, f64) {
     let mut wrong = 0;
     let mut slices = Vec::with_capacity(RUNS);
     for _ in 0..RUNS {
-        let (claim, took) = (way.compare)(record, planted.ln_1p(), THRESHOLD, &mut random);
+        let (difference, random) = (planted.ln_1p(), &mut random);
+        let (claim, took) =
+            (way.compare)(Given { record, difference, threshold: THRESHOLD, random });
         wrong += usize::from(is_wrong(claim, planted, way.shows_threshold));
         slices.push(took as f64);
     }

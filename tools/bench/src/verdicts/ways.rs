@@ -15,26 +15,30 @@ pub(crate) enum Claim {
     Nothing,
 }
 
-/// One way: given a record, the logarithm of the difference to plant, the
-/// smallest difference that matters and randomness, what it claims, and how many
-/// slices of each arm that took.
+/// What a way is given.
+pub(crate) struct Given<'a> {
+    pub(crate) record: &'a Record,
+    /// The logarithm of the difference to plant.
+    pub(crate) difference: f64,
+    /// The smallest difference that matters.
+    pub(crate) threshold: f64,
+    pub(crate) random: &'a mut ChaCha8Rng,
+}
+
+/// One way: what it claims, and how many slices of each arm that took.
 pub(crate) struct Way {
     pub(crate) name: &'static str,
     /// Whether it claims a difference only if that matters.
     pub(crate) shows_threshold: bool,
-    pub(crate) compare: fn(&Record, f64, f64, &mut ChaCha8Rng) -> (Claim, usize),
+    pub(crate) compare: fn(Given<'_>) -> (Claim, usize),
 }
 
 pub(crate) const WAYS: &[Way] = &[
-    Way {
-        name: "A then B, once",
-        shows_threshold: true,
-        compare: |r, d, w, x| means(1, r, d, w, x),
-    },
+    Way { name: "A then B, once", shows_threshold: true, compare: |given| means(1, given) },
     Way {
         name: "A then B, means of three",
         shows_threshold: true,
-        compare: |r, d, w, x| means(3, r, d, w, x),
+        compare: |given| means(3, given),
     },
     Way { name: "hyperfine's summary", shows_threshold: false, compare: hyperfine },
     Way { name: "criterion's test", shows_threshold: false, compare: criterion },
@@ -54,28 +58,18 @@ const CRITERION_NOISE: f64 = 0.01;
 const CRITERION_RESAMPLES: usize = 1_000;
 
 /// Times of the base, then of the other arm, which is made slower by as much.
-fn timed(
-    count: usize,
-    record: &Record,
-    difference: f64,
-    random: &mut ChaCha8Rng,
-) -> (Vec<f64>, Vec<f64>) {
-    let [base, mut other] = record.one_after_the_other(count, random);
+fn timed(count: usize, given: &mut Given<'_>) -> (Vec<f64>, Vec<f64>) {
+    let [base, mut other] = given.record.one_after_the_other(count, given.random);
     for time in &mut other {
-        *time *= difference.exp();
+        *time *= given.difference.exp();
     }
     (base, other)
 }
 
 /// Believes the ratio of the means.
-fn means(
-    repeats: usize,
-    record: &Record,
-    difference: f64,
-    threshold: f64,
-    random: &mut ChaCha8Rng,
-) -> (Claim, usize) {
-    let (base, other) = timed(repeats, record, difference, random);
+fn means(repeats: usize, mut given: Given<'_>) -> (Claim, usize) {
+    let (base, other) = timed(repeats, &mut given);
+    let threshold = given.threshold;
     let claim = match mean(&other) / mean(&base) {
         ratio if ratio > 1.0 + threshold => Claim::Slower,
         ratio if ratio < 1.0 / (1.0 + threshold) => Claim::Faster,
@@ -86,8 +80,8 @@ fn means(
 
 /// "2.00 ± 0.10 times faster": the ratio of the means, with the relative standard
 /// deviations added in squares. Taken as a claim where 1 is not within ±.
-fn hyperfine(record: &Record, difference: f64, _: f64, random: &mut ChaCha8Rng) -> (Claim, usize) {
-    let (base, other) = timed(HYPERFINE_RUNS, record, difference, random);
+fn hyperfine(mut given: Given<'_>) -> (Claim, usize) {
+    let (base, other) = timed(HYPERFINE_RUNS, &mut given);
     let (fast, slow, claim) = if mean(&base) < mean(&other) {
         (&base, &other, Claim::Slower)
     } else {
@@ -102,8 +96,9 @@ fn hyperfine(record: &Record, difference: f64, _: f64, random: &mut ChaCha8Rng) 
 /// A t-test by bootstrap from both samples mixed, and if that is significant, a
 /// bootstrap interval of the relative change that must lie beyond the noise
 /// threshold: "Performance has regressed."
-fn criterion(record: &Record, difference: f64, _: f64, random: &mut ChaCha8Rng) -> (Claim, usize) {
-    let (base, other) = timed(CRITERION_SAMPLES, record, difference, random);
+fn criterion(mut given: Given<'_>) -> (Claim, usize) {
+    let (base, other) = timed(CRITERION_SAMPLES, &mut given);
+    let random = given.random;
     let mixed = [base.as_slice(), &other].concat();
     let t = welch(&other, &base);
     let below = (0..CRITERION_RESAMPLES)
@@ -135,12 +130,7 @@ fn criterion(record: &Record, difference: f64, _: f64, random: &mut ChaCha8Rng) 
     (claim, base.len())
 }
 
-fn iotoll(
-    record: &Record,
-    difference: f64,
-    threshold: f64,
-    random: &mut ChaCha8Rng,
-) -> (Claim, usize) {
+fn iotoll(Given { record, difference, threshold, random }: Given<'_>) -> (Claim, usize) {
     let mut stretches = Stretches::new(Settings { threshold, ..Settings::default() });
     let series: Vec<f64> = record
         .in_blocks(BLOCKS, random)
@@ -205,8 +195,11 @@ mod tests {
             Record::from_logs(steps.map(|step| [step + noise(), step + noise()]).collect());
         let mut random = ChaCha8Rng::seed_from_u64(8);
         let mut claims = |way: &Way, record: &Record| {
-            let claims =
-                |_: &usize| (way.compare)(record, 0.0, 0.05, &mut random).0 != Claim::Nothing;
+            let claims = |_: &usize| {
+                let random = &mut random;
+                let given = Given { record, difference: 0.0, threshold: 0.05, random };
+                (way.compare)(given).0 != Claim::Nothing
+            };
             (0..40).filter(claims).count()
         };
         for way in WAYS {
