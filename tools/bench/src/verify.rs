@@ -11,11 +11,11 @@ use analysis::analyse;
 use anyhow::{Context as _, Result, ensure};
 use model::analysis::{Analysis, ArmResult};
 use model::integrity::Integrity;
+use model::run::Run;
 use model::study::Sizes;
 use studies::records::{Expected, Format, Name, account};
 use units::{count, parse_size, percent};
 
-use crate::repeat;
 use xtask::process;
 
 /// Verification reads at least so much.
@@ -104,15 +104,13 @@ fn round(
     size: &str,
     strategies: &str,
 ) -> Result<Analysis> {
-    let json = tempfile::NamedTempFile::new()?;
-    Command::new(iotoll)
+    let compared = Command::new(iotoll)
         .args(["compare", "--study=log", "--budget=6s", "--strategy", strategies])
         .args([format!("--set=log.writers={writers}"), format!("--set=log.record={size}")])
-        .arg("--json")
-        .arg(json.path())
-        .arg(format!("there={}", place.display()))
+        .args(["--json=-".to_owned(), format!("there={}", place.display())])
         .output()?;
-    Ok(analyse(&repeat::read(json.path())?))
+    let run = Run::read(&String::from_utf8(compared.stdout)?);
+    Ok(analyse(&run.context("reading a result")?))
 }
 
 /// Whether a control's records are split, so that others' may come between. A buffer

@@ -14,7 +14,7 @@
 mod others;
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::sync::Mutex;
 use std::time::Duration;
 
@@ -164,13 +164,10 @@ fn interval(check: &Value, same: &Same) -> Option<(f64, f64)> {
 }
 
 fn check(iotoll: &Path, place: &Path, program: Option<&str>, budget: &str) -> Result<Value> {
-    let result = tempfile::NamedTempFile::new()?;
     let mut command = Command::new(iotoll);
-    command.arg("check").arg(place).args(["--budget", budget, "--no-save"]);
+    command.arg("check").arg(place).args(["--budget", budget, "--no-save", "--json=-"]);
     command.args(program.into_iter().flat_map(|program| ["--for", program]));
-    command.arg("--json").arg(result.path()).stdout(Stdio::null());
-    process::succeed(&mut command)?;
-    Ok(serde_json::from_slice(&std::fs::read(result.path())?)?)
+    Ok(serde_json::from_str(&process::output_alone(&mut command)?)?)
 }
 
 /// How many checks of a steady FUSE place do not know the 99th percentile of fsync well enough.
