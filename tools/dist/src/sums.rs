@@ -8,26 +8,28 @@ use anyhow::{Context as _, Result};
 use xtask::process;
 
 use crate::install_tools;
-use crate::release::{Release, TARGETS};
+use crate::release::{Release, TARGETS, Target};
 use crate::steps::{Outcome, skip};
 
 pub(crate) const FILE: &str = "SHA256SUMS";
 /// The file with the secret key of releases; without it, a key for tests is made.
 const KEY: &str = "IOTOLL_MINISIGN_KEY";
 
+/// The files for a target, made or not.
+pub(crate) fn files_for(release: &Release, target: &Target) -> [PathBuf; 5] {
+    [
+        release.tarball(target),
+        release.deb(target),
+        release.deb_with_mpi(target),
+        release.rpm(target),
+        release.image(target),
+    ]
+}
+
 /// The files that were made.
 pub(crate) fn files(release: &Release) -> Vec<PathBuf> {
-    let of_target = |target| {
-        [
-            release.tarball(target),
-            release.deb(target),
-            release.deb_with_mpi(target),
-            release.rpm(target),
-            release.image(target),
-        ]
-    };
-    let files = TARGETS.iter().flat_map(of_target).chain([release.sbom()]);
-    files.filter(|file| file.is_file()).collect()
+    let files = TARGETS.iter().flat_map(|target| files_for(release, target));
+    files.chain([release.sbom()]).filter(|file| file.is_file()).collect()
 }
 
 pub(crate) fn make(release: &Release) -> Result<Outcome> {

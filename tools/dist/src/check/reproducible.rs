@@ -9,6 +9,7 @@ use xtask::process;
 use super::native;
 use crate::release::Release;
 use crate::steps::{Outcome, skip};
+use crate::sums;
 
 pub(super) fn check(release: &Release) -> Result<Outcome> {
     let is_committed = !release.commit.ends_with("-changed");
@@ -24,20 +25,12 @@ pub(super) fn check(release: &Release) -> Result<Outcome> {
     // Both are to be found by where they are.
     make.env_remove("CARGO_MANIFEST_DIR").env("CARGO_TARGET_DIR", checkout.join("target"));
     process::succeed(&mut make)?;
-    let target = native();
-    let files = [
-        release.tarball(target),
-        release.deb(target),
-        release.rpm(target),
-        release.image(target),
-        release.deb_with_mpi(target),
-        release.sbom(),
-    ];
+    let files = sums::files_for(release, native()).into_iter().chain([release.sbom()]);
     let mut same = 0;
-    for file in files.iter().filter(|file| file.exists()) {
+    for file in files.filter(|file| file.exists()) {
         let other = checkout.join("target/dist").join(file.file_name().unwrap_or_default());
-        if fs::read(file)? != fs::read(&other)? {
-            bail!("{} differs:\n{}", file.display(), difference(file, &other));
+        if fs::read(&file)? != fs::read(&other)? {
+            bail!("{} differs:\n{}", file.display(), difference(&file, &other));
         }
         same += 1;
     }
