@@ -15,7 +15,7 @@ use host::root::Root;
 use rustix::fs::{AtFlags, CWD, utimensat};
 
 use crate::aside::Aside;
-use crate::copy::{Copier, is_ours};
+use crate::copy::{Copier, Unlike, is_ours};
 use crate::error::{At as _, Error};
 use crate::facts::{Snapshot, differences, snapshot, with_all_names};
 use crate::left::Left;
@@ -219,6 +219,7 @@ struct Tree {
     copy: PathBuf,
     /// What is not copied, as the command sees it.
     left_out: BTreeSet<PathBuf>,
+    unlike: Unlike,
     before: Snapshot,
 }
 
@@ -232,6 +233,7 @@ impl Copies {
                 into: into.to_owned(),
                 copy: PathBuf::new(),
                 left_out: chosen.left_out.clone(),
+                unlike: Unlike::default(),
                 before: Snapshot::new(),
             };
             tree.fill()?;
@@ -260,6 +262,11 @@ impl Copies {
             tree.take_left(&mut left, &self.aside)?;
         }
         Ok(left)
+    }
+
+    /// What in them is not as it is in the originals.
+    pub(crate) fn unlike(&self) -> impl Iterator<Item = &Unlike> {
+        self.trees.iter().map(|tree| &tree.unlike)
     }
 
     /// The same where the command can write to none of the copies.
@@ -311,7 +318,10 @@ impl Tree {
         self.copy = self.into.join(format!("{:x}", RandomState::new().hash_one(())));
         let mut copier = Copier::new(&self.left_out);
         copier.copy(&self.original, &self.copy)?;
-        let uncopied = copier.uncopied;
+        let Copier { uncopied, unlike, .. } = copier;
+        // What is not read once is left out from then on.
+        self.unlike.unread.extend(unlike.unread);
+        self.unlike.of_others = unlike.of_others;
         self.left_out.extend(uncopied);
         self.before = self.now()?;
         Ok(())

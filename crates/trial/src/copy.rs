@@ -19,6 +19,7 @@ use rustix::fs::{
     utimensat,
 };
 use rustix::io::Errno;
+use rustix::process::geteuid;
 
 use crate::error::{At as _, Error};
 
@@ -37,11 +38,26 @@ pub(crate) struct Copier<'a> {
     linked: HashMap<(u64, u64), PathBuf>,
     /// Sockets and devices, which are not copied either.
     pub(crate) uncopied: BTreeSet<PathBuf>,
+    pub(crate) unlike: Unlike,
+}
+
+/// What is not as it is in the original.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Unlike {
+    /// What belongs to others, whose copies are the user's.
+    pub(crate) of_others: BTreeSet<PathBuf>,
+    /// What the user may not read: there is no copy of it.
+    pub(crate) unread: BTreeSet<PathBuf>,
 }
 
 impl<'a> Copier<'a> {
     pub(crate) fn new(left_out: &'a BTreeSet<PathBuf>) -> Self {
-        Self { left_out, linked: HashMap::new(), uncopied: BTreeSet::new() }
+        Self {
+            left_out,
+            linked: HashMap::new(),
+            uncopied: BTreeSet::new(),
+            unlike: Unlike::default(),
+        }
     }
 
     /// Copies what is at a path; nothing is at the other one yet.
@@ -81,7 +97,7 @@ impl<'a> Copier<'a> {
             FileType::Symlink => {
                 let copied = readlinkat(place.from, &name, Vec::new())
                     .and_then(|target| symlinkat(&target, place.to, &to_name))
-                    .and_then(|()| own(place.to, &to_name, &facts))
+                    .and_then(|()| self.own(place.to, &to_name, &facts, from))
                     .and_then(|()| {
                         utimensat(place.to, &to_name, &times(&facts), AtFlags::SYMLINK_NOFOLLOW)
                     });
@@ -89,7 +105,7 @@ impl<'a> Copier<'a> {
             }
             FileType::Fifo => {
                 mknodat(place.to, &to_name, kind, Mode::from_raw_mode(facts.st_mode), 0)
-                    .and_then(|()| own(place.to, &to_name, &facts))
+                    .and_then(|()| self.own(place.to, &to_name, &facts, from))
                     .at("copying", from)
             }
             _ => {
@@ -108,10 +124,7 @@ impl<'a> Copier<'a> {
     ) -> Result<(), Error> {
         let opened = match open_folder(place.from, name) {
             // What the user may not read, they see where it is.
-            Err(Errno::ACCESS) => {
-                self.uncopied.insert(from.to_owned());
-                return place.stand_in(to_name, FileType::Directory).at("copying", from);
-            }
+            Err(Errno::ACCESS) => return self.unread(place, to_name, FileType::Directory, from),
             // It was removed meanwhile.
             Err(Errno::NOENT) => return Ok(()),
             opened => opened.at("opening", from)?,
@@ -127,7 +140,7 @@ impl<'a> Copier<'a> {
             let inner = Place { from: opened.as_fd(), to: made.as_fd(), name, to_name: name };
             self.entry(&inner, &from.join(name), &to.join(name))?;
         }
-        dress(&opened, &made, facts).at("copying", from)
+        self.dress(&opened, &made, facts, from).at("copying", from)
     }
 
     fn file(
@@ -145,10 +158,7 @@ impl<'a> Copier<'a> {
         }
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let source = match openat(place.from, name, flags, Mode::empty()) {
-            Err(Errno::ACCESS) => {
-                self.uncopied.insert(from.to_owned());
-                return place.stand_in(to_name, FileType::RegularFile).at("copying", from);
-            }
+            Err(Errno::ACCESS) => return self.unread(place, to_name, FileType::RegularFile, from),
             // It was removed meanwhile.
             Err(Errno::NOENT) => return Ok(()),
             source => source.at("opening", from)?,
@@ -156,9 +166,59 @@ impl<'a> Copier<'a> {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
         let made = openat(place.to, to_name, flags, Mode::RUSR | Mode::WUSR).at("making", to)?;
         contents(&source, &made, facts.st_size as u64).at("copying", from)?;
-        dress(&source, &made, facts).at("copying", from)?;
+        self.dress(&source, &made, facts, from).at("copying", from)?;
         if facts.st_nlink > 1 {
             self.linked.insert(key, to.to_owned());
+        }
+        Ok(())
+    }
+
+    fn unread(
+        &mut self,
+        place: &Place<'_>,
+        to_name: &CStr,
+        kind: FileType,
+        from: &Path,
+    ) -> Result<(), Error> {
+        self.uncopied.insert(from.to_owned());
+        self.unlike.unread.insert(from.to_owned());
+        place.stand_in(to_name, kind).at("copying", from)
+    }
+
+    /// Gives a copy the owner, rights, attributes and times of what it is of.
+    fn dress(&mut self, from: &OwnedFd, to: &OwnedFd, facts: &Stat, path: &Path) -> io::Result<()> {
+        // Of a descriptor, where no name is looked up.
+        self.own(to.as_fd(), c"", facts, path)?;
+        attributes(from, to);
+        fchmod(to, Mode::from_raw_mode(facts.st_mode & 0o7777))?;
+        Ok(futimens(to, &times(facts))?)
+    }
+
+    /// An ordinary user's copies are the user's, and so are those that root may not give away: a user
+    /// namespace has not all users.
+    fn own(
+        &mut self,
+        folder: BorrowedFd<'_>,
+        name: &CStr,
+        facts: &Stat,
+        path: &Path,
+    ) -> Result<(), Errno> {
+        let own = geteuid();
+        let (user, group) = (Uid::from_raw(facts.st_uid), Gid::from_raw(facts.st_gid));
+        let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::EMPTY_PATH;
+        let give = |user, group| chownat(folder, name, user, group, flags);
+        let mut is_given = user == own;
+        if own.is_root() {
+            is_given = match give(Some(user), Some(group)) {
+                Err(Errno::INVAL | Errno::PERM | Errno::OVERFLOW) => {
+                    let _ = give(None, Some(group));
+                    give(Some(user), None).is_ok()
+                }
+                given => given.map(|()| true)?,
+            };
+        }
+        if !is_given {
+            self.unlike.of_others.insert(path.to_owned());
         }
         Ok(())
     }
@@ -246,30 +306,6 @@ fn piece(from: &OwnedFd, to: &OwnedFd, mut at: u64, ends: u64) -> io::Result<()>
         }
     }
     Ok(())
-}
-
-/// Gives a copy the owner, rights, attributes and times of what it is of.
-fn dress(from: &OwnedFd, to: &OwnedFd, facts: &Stat) -> io::Result<()> {
-    own_fd(to, facts)?;
-    attributes(from, to);
-    fchmod(to, Mode::from_raw_mode(facts.st_mode & 0o7777))?;
-    Ok(futimens(to, &times(facts))?)
-}
-
-/// An ordinary user's copies are the user's.
-fn own(folder: BorrowedFd<'_>, name: &CStr, facts: &Stat) -> Result<(), Errno> {
-    if !rustix::process::geteuid().is_root() {
-        return Ok(());
-    }
-    let (user, group) = (Uid::from_raw(facts.st_uid), Gid::from_raw(facts.st_gid));
-    chownat(folder, name, Some(user), Some(group), AtFlags::SYMLINK_NOFOLLOW)
-}
-
-fn own_fd(to: &OwnedFd, facts: &Stat) -> Result<(), Errno> {
-    if !rustix::process::geteuid().is_root() {
-        return Ok(());
-    }
-    rustix::fs::fchown(to, Some(Uid::from_raw(facts.st_uid)), Some(Gid::from_raw(facts.st_gid)))
 }
 
 /// As far as the other file system takes them.

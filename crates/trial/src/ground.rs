@@ -1,6 +1,8 @@
 //! The copies on which the runs of all variants take place.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+use units::counted_as;
 
 use crate::copies::{Chosen, Copies};
 use crate::variant::Variant;
@@ -42,6 +44,31 @@ impl Ground {
     pub(crate) fn has_in_ram(&self, folder: &Path) -> bool {
         let copies = self.ram.iter().chain([&self.only_read]);
         copies.filter_map(|copies| copies.path_of(folder)).any(|copy| copy.exists())
+    }
+
+    /// What is copied otherwise than it is, each in a sentence.
+    pub(crate) fn unlike(&self) -> Vec<String> {
+        let all = || [&self.disk, &self.only_read].into_iter().flat_map(Copies::unlike);
+        let of_others = all().map(|unlike| unlike.of_others.len()).sum::<usize>() as u64;
+        let unread: Vec<&PathBuf> = all().flat_map(|unlike| &unlike.unread).collect();
+        let mut notes = Vec::new();
+        if of_others > 0 {
+            let are =
+                counted_as(of_others, "file of another owner is", "files of other owners are");
+            notes.push(format!("{are} copied as yours."));
+        }
+        if let Some(first) = unread.first() {
+            let are = counted_as(
+                unread.len() as u64,
+                "file that you may not read is",
+                "files that you may not read are",
+            );
+            notes.push(format!(
+                "{are} not copied, and cannot be written, such as {}.",
+                first.display()
+            ));
+        }
+        notes
     }
 
     /// Those that runs change.

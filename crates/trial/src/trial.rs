@@ -391,6 +391,11 @@ impl Trial {
         files.iter().map(file).collect()
     }
 
+    /// What is copied otherwise than it is, each in a sentence.
+    pub fn copied_otherwise(&self) -> Vec<String> {
+        self.ground.as_ref().map_or_else(Vec::new, |ground| ground.borrow().unlike())
+    }
+
     /// What was not compared, each in a sentence.
     pub fn uncompared(&self) -> Vec<String> {
         self.reference.as_ref().map_or_else(Vec::new, |r| r.borrow().uncompared())

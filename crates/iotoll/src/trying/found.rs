@@ -217,6 +217,7 @@ fn notes(context: &Context<'_>, measured: &Measured) -> Vec<String> {
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         notes.push(format!("It could not write {}{more}.", refused.display()));
     }
+    notes.extend(context.trial.copied_otherwise());
     notes.extend(context.left_out.iter().map(|why| format!("Not tried: {why}.")));
     notes.extend(context.trial.uncompared());
     notes.extend(context.recorded.passed_over.clone());

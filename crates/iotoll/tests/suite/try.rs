@@ -280,6 +280,39 @@ fn a_dead_mount_and_a_rootless_container_are_no_obstacles() {
     assert_eq!(state(folder.path()), before);
 }
 
+/// Fails where a copy that cannot be given to its owner, or a file that cannot be read, ends it.
+#[test]
+fn files_of_others_are_copied_as_the_users_own_and_that_is_told_once() {
+    let test = "files_of_others_are_copied_as_the_users_own_and_that_is_told_once";
+    if !is_root() || !is_possible(test) {
+        return;
+    }
+    let folder = project();
+    let path = |name: &str| folder.path().join(name);
+    for (name, owner, mode) in [("data/changed", 33, 0o666), ("data/removed", 34, 0o600)] {
+        fs::set_permissions(path(name), Permissions::from_mode(mode)).unwrap();
+        std::os::unix::fs::chown(path(name), Some(owner), Some(owner)).unwrap();
+    }
+    std::os::unix::fs::lchown(path("link"), Some(33), Some(33)).unwrap();
+    let before = state(folder.path());
+    let changes = ["sh", "-c", "echo new > data/changed; echo new > data/added"];
+    let command = trying(folder.path(), &["--rounds", "1"], &changes);
+    let mut unshare = Command::new("unshare");
+    unshare.args(["--user", "--map-root-user"]).arg(command.get_program()).args(command.get_args());
+    let output = unshare.current_dir(folder.path()).output().unwrap();
+    if stderr(&output).starts_with("unshare") {
+        return skip(test, &stderr(&output));
+    }
+    let result = result(&output);
+    let notes = result["notes"].to_string();
+    let others = "2 files of other owners are copied as yours.";
+    assert_eq!(notes.matches(others).count(), 1, "{notes}");
+    let unread = "1 file that you may not read is not copied, and cannot be written";
+    assert!(notes.contains(unread), "{notes}");
+    assert_eq!(state(folder.path()), before);
+    assert_ne!(row(&result, "all-in-ram").unwrap()["verdict"], "invalid", "{result:#}");
+}
+
 /// Fails where what cannot be written over a folder with a mount in it is not copied, then.
 #[test]
 fn a_command_makes_a_file_beside_a_mount() {
