@@ -30,10 +30,33 @@ mod trying;
 
 use std::process::ExitCode;
 
+use rustix::process::{Resource, getrlimit};
+
+use crate::exit::Exit;
 use crate::measuring::launched;
 use crate::terminal::{output, usage};
 
+/// No command has enough with less than half of it.
+const STACK_MIN_BYTES: u64 = 256 << 10;
+
 fn main() -> ExitCode {
+    match getrlimit(Resource::Stack).current.filter(|bytes| *bytes < STACK_MIN_BYTES) {
+        None => run(),
+        Some(bytes) => {
+            output::note(&format!(
+                "the stack may have {} KiB, and iotoll needs {} KiB: allow more with `ulimit -s 8192`, which \
+                 root may do where others may not",
+                bytes >> 10,
+                STACK_MIN_BYTES >> 10
+            ));
+            Exit::CouldNot.into()
+        }
+    }
+}
+
+/// Reading the command line takes more of the stack than a small one has.
+#[inline(never)]
+fn run() -> ExitCode {
     let cli = match commands::parse() {
         Ok(cli) => cli,
         Err(told) if launched::is_rank_zero() => {

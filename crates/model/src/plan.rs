@@ -414,7 +414,7 @@ pub fn parse_budget(text: &str) -> Result<Duration, String> {
     if BUDGETS.contains(&budget) {
         Ok(budget)
     } else {
-        Err(format!("a budget of {text} makes no sense: give from 1s to 24h"))
+        Err(format!("a time of {text} makes no sense: give from 1s to 24h"))
     }
 }
 

@@ -19,7 +19,7 @@ pub enum Error {
     /// There is no such command.
     #[error(
         "cannot run {program}: there is no program of that name{}; shell syntax such as pipes and \
-         && needs a shell, as in iotoll record -- sh -c 'COMMAND | COMMAND'",
+         && needs a shell, as in -- sh -c 'COMMAND | COMMAND'",
         if program.contains('/') { "" } else { " in PATH" }
     )]
     NoProgram {

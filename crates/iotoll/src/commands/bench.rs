@@ -3,13 +3,13 @@
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-use anyhow::Context as _;
+use anyhow::{Context as _, ensure};
 use clap::{Args, ValueHint};
 use model::plan::{Draft, Plan, StudyPlan, find_study, parse_budget};
 use model::study::{ParamValue, parse_threshold};
 
 use crate::cli::{KeptArgs, RunArgs, ShownArgs, heading, parse_rounds};
-use crate::exit::Exit;
+use crate::exit::{Exit, UsageError};
 use crate::measuring::{Comparison, default_places};
 
 /// The study that runs commands.
@@ -84,6 +84,12 @@ pub(crate) fn run(args: &BenchArgs) -> anyhow::Result<Exit> {
 
 /// The commands as values of one parameter, in the current directory.
 fn plan(args: &BenchArgs) -> anyhow::Result<Plan> {
+    ensure!(
+        args.commands.iter().all(|command| !command.trim().is_empty()),
+        UsageError(
+            "one of the commands is empty: write what the shell is to run, as in 'ls -l'".into()
+        )
+    );
     let spec = find_study(EXEC, &studies::specs())?;
     let mut study = StudyPlan::new(spec);
     let commands = args.commands.iter().map(|command| ParamValue::text(command));

@@ -208,6 +208,13 @@ struct Named {
 
 impl Named {
     fn of(args: &CompareArgs) -> anyhow::Result<Self> {
+        if let Some(path) = args.places.iter().filter_map(toml).find(|path| !path.exists()) {
+            bail!(UsageError(format!(
+                "there is no plan file {}; name one that exists, or keep a plan there with \
+                 --write-plan",
+                path.display()
+            )));
+        }
         let is_plan = |argument: &&PlaceArgument| plan_among(argument).is_some();
         let (plans, places): (Vec<_>, Vec<_>) = args.places.iter().partition(is_plan);
         let plans: Vec<PathBuf> =
@@ -231,9 +238,12 @@ impl Named {
 
 /// The plan file that an argument names, where it is one: a regular file that ends in .toml.
 fn plan_among(argument: &PlaceArgument) -> Option<PathBuf> {
+    toml(argument).filter(|path| path.is_file()).cloned()
+}
+
+fn toml(argument: &PlaceArgument) -> Option<&PathBuf> {
     let PlaceArgument::Bare(Target::Directory(path)) = argument else { return None };
-    let is_plan = path.extension().is_some_and(|ending| ending == "toml") && path.is_file();
-    is_plan.then(|| path.clone())
+    path.extension().is_some_and(|ending| ending == "toml").then_some(path)
 }
 
 /// The plan that the flags describe, for so many clients, and what of it was typed.

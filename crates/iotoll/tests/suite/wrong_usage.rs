@@ -53,6 +53,28 @@ fn a_folder_for_a_file_and_a_file_for_a_folder_are_named() {
     }
 }
 
+/// Fails where a sentence has what is to be typed for another command.
+#[test]
+fn what_is_wrong_is_told_in_the_words_of_the_command_that_was_given() {
+    let sentence = "one of the commands is empty: write what the shell is to run";
+    assert_fails(&run(["bench", "", "true"]), 2, &[sentence]);
+    let sentence = "there is no plan file no-such.toml; name one that exists";
+    assert_fails(&run(["compare", "no-such.toml"]), 2, &[sentence]);
+    let watch = run(["watch", "--for", "0", "1"]);
+    assert_fails(&watch, 2, &["'--for <TIME>': a time of 0 makes no sense"]);
+    let record = run(["record", "--", "no-such-program"]);
+    assert_fails(&record, 2, &["needs a shell, as in -- sh -c 'COMMAND | COMMAND'"]);
+}
+
+/// Fails where the stack overflows instead.
+#[test]
+fn too_small_a_stack_is_refused_with_what_to_do() {
+    let mut shell = std::process::Command::new("/bin/sh");
+    shell.args(["-c", "ulimit -s 64 && exec \"$0\" studies", env!("CARGO_BIN_EXE_iotoll")]);
+    let output = shell.env_clear().output().unwrap();
+    assert_fails(&output, 1, &["the stack may have 64 KiB", "`ulimit -s 8192`"]);
+}
+
 #[test]
 fn a_program_that_is_not_there_is_named_and_a_shell_suggested() {
     for command in ["no-such-program-at-all", "ls -l", "/no/such/program"] {
