@@ -5,7 +5,6 @@
 //! measured in every run) is part of every time per operation per operation.
 
 use std::sync::atomic::Ordering;
-use std::time::Duration;
 
 use host::clock::Clock;
 use model::counters::Counters as _;
@@ -36,6 +35,8 @@ pub struct SliceTimer {
     counted: Spent,
     pauses: bool,
     workers: Option<(WorkersAre, Spent)>,
+    /// What the program used that was the only operation.
+    program: Option<Spent>,
 }
 
 /// Who did a slice's operations in the place of the thread that times it.
@@ -65,6 +66,7 @@ impl SliceTimer {
             counted: Spent::default(),
             pauses: false,
             workers: None,
+            program: None,
         }
     }
 
@@ -85,6 +87,7 @@ impl SliceTimer {
         self.counted = Spent::default();
         self.pauses = false;
         self.workers = None;
+        self.program = None;
         self.started = self.clock.ticks();
         self.last = self.started;
         self.ended = self.started;
@@ -101,12 +104,13 @@ impl SliceTimer {
         self.last = now;
     }
 
-    /// Ends the only operation of the slice, which somebody else has timed: the slice is as long,
-    /// and what it took to begin it, and to learn that it had ended, does not count.
-    pub fn lap_of(&mut self, took: Duration) {
-        let ticks = (took.as_nanos() as f64 / self.clock.tick_ns()) as u64;
+    /// Ends the only operation of the slice, a program that somebody else has timed: the slice is as
+    /// long, and what it took and used to begin it, and to learn that it had ended, does not count.
+    pub fn lap_of(&mut self, program: Spent) {
+        let ticks = (program.elapsed_ns as f64 / self.clock.tick_ns()) as u64;
         self.started = self.clock.ticks().saturating_sub(ticks).max(self.started);
         self.last = self.started;
+        self.program = Some(program);
         self.lap();
     }
 
@@ -226,7 +230,7 @@ impl SliceTimer {
     /// What the slice spent, given what this process and the devices spent around it.
     pub fn spent(&self, process: Spent) -> Spent {
         let Some((workers, theirs)) = self.workers else {
-            let own = with_process(self.counted_here(), process);
+            let own = with_process(self.counted_here(), self.program.unwrap_or(process));
             let Spent { run_queue_ns, calls, device, .. } = process;
             return Spent { elapsed_ns: self.elapsed_ns(), run_queue_ns, calls, device, ..own };
         };
@@ -287,6 +291,8 @@ fn with_process(spent: Spent, process: Spent) -> Spent {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use model::spent::{Calls, DeviceTraffic};
 
     use super::*;
@@ -334,15 +340,17 @@ mod tests {
         r.start();
         let began = r.started;
         std::thread::sleep(Duration::from_millis(30));
-        r.lap_of(Duration::from_millis(5));
+        r.lap_of(Spent { elapsed_ns: 5_000_000, user_ns: 4_000_000, ..Spent::default() });
         r.finish();
         assert!(r.clock.between(began, r.started) >= Duration::from_millis(25));
         let latency_ns = r.latencies().max() as f64 * r.clock.tick_ns();
         assert!(latency_ns >= 4_900_000.0 && latency_ns <= r.elapsed_ns() as f64 * 1.01);
+        let around = Spent { user_ns: 9_000_000, ..Spent::default() };
+        assert_eq!(r.spent(around).user_ns, 4_000_000);
         // No more than there was.
         r.start();
         let began = r.started;
-        r.lap_of(Duration::from_secs(1));
+        r.lap_of(Spent { elapsed_ns: 1_000_000_000, ..Spent::default() });
         assert_eq!(r.started, began);
     }
 

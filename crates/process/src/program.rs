@@ -6,6 +6,8 @@ use std::sync::atomic::AtomicBool;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use model::spent::Spent;
+
 use crate::Error;
 use crate::last_words::LastWords;
 use crate::left::leave_behind;
@@ -21,7 +23,8 @@ pub struct Program {
     command: String,
     /// Nothing once all of it has ended.
     supervised: Option<Supervised>,
-    took: Duration,
+    spent: Spent,
+    left_others: bool,
     /// As a shell tells it, once it has ended.
     status: i32,
     output: Option<JoinHandle<io::Result<Vec<u8>>>>,
@@ -37,16 +40,33 @@ pub struct Ended {
     pub output: Vec<u8>,
     /// The last lines that it wrote to standard error.
     pub stderr: Vec<String>,
+    /// Whether it left others behind that had to be ended.
+    pub left_others: bool,
 }
 
 impl Program {
     /// Starts a prepared command; `shown` is what errors call it. Its standard input is
     /// `/dev/null`, and so is its standard output unless up to `output_max` bytes of it are
     /// asked for.
-    pub fn start(
+    pub fn start(command: Command, shown: &str, output_max: Option<u64>) -> Result<Self, Error> {
+        Self::begin(command, shown, output_max, false)
+    }
+
+    /// The same of one that has ended once its first process has: what that leaves behind, such as a
+    /// daemon, is ended and does not count.
+    pub fn start_alone(
+        command: Command,
+        shown: &str,
+        output_max: Option<u64>,
+    ) -> Result<Self, Error> {
+        Self::begin(command, shown, output_max, true)
+    }
+
+    fn begin(
         mut command: Command,
         shown: &str,
         output_max: Option<u64>,
+        alone: bool,
     ) -> Result<Self, Error> {
         let stdout = if output_max.is_some() { Stdio::piped() } else { Stdio::null() };
         command.stdin(Stdio::null()).stdout(stdout).stderr(Stdio::piped());
@@ -56,12 +76,13 @@ impl Program {
             why: format!("cannot start {path}: {source}"),
             stderr: Vec::new(),
         };
-        let mut supervised = Supervised::spawn(&mut command).map_err(not_started)?;
+        let mut supervised = Supervised::spawn(&mut command, alone).map_err(not_started)?;
         let (stdout, stderr) = (supervised.take_stdout(), supervised.take_stderr());
         let mut program = Self {
             command: shown.to_owned(),
             supervised: Some(supervised),
-            took: Duration::ZERO,
+            spent: Spent::default(),
+            left_others: false,
             status: 0,
             output: None,
             last_words: LastWords::default(),
@@ -79,14 +100,15 @@ impl Program {
     /// wrote, [`finish`](Self::finish) waits for. How long it took, without what starting it took
     /// here.
     pub fn wait(&mut self, patience: Duration, stop: &AtomicBool) -> Result<Duration, Error> {
-        let Some(supervised) = &mut self.supervised else { return Ok(self.took) };
+        let Some(supervised) = &mut self.supervised else { return Ok(self.took()) };
         match supervised.await_end(Instant::now() + patience, stop) {
             Ok(Waited::Ended(status)) => {
                 // The keeper is killed only from outside.
                 self.status = status.code().unwrap_or(KILLED);
-                self.took = supervised.took();
+                self.spent = supervised.moments().spent();
+                self.left_others = supervised.moments().left_others();
                 self.supervised = None;
-                Ok(self.took)
+                Ok(self.took())
             }
             Ok(Waited::Stopped) => Err(Error::Stopped),
             Ok(Waited::TooLong) => {
@@ -99,6 +121,15 @@ impl Program {
         }
     }
 
+    fn took(&self) -> Duration {
+        Duration::from_nanos(self.spent.elapsed_ns)
+    }
+
+    /// What it used, once it has ended: times, faults and switches, without what starting it used here.
+    pub fn spent(&self) -> Spent {
+        self.spent
+    }
+
     /// How it ended, and what it wrote.
     pub fn finish(mut self) -> Result<Ended, Error> {
         self.last_words.await_last();
@@ -109,7 +140,8 @@ impl Program {
             // It does not panic.
             Some(Err(_)) => return Err(Error::Stopped),
         };
-        Ok(Ended { status: self.status, output, stderr: self.last_words.lines() })
+        let (status, left_others) = (self.status, self.left_others);
+        Ok(Ended { status, output, stderr: self.last_words.lines(), left_others })
     }
 
     fn error(&self, why: String) -> Error {

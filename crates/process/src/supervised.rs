@@ -36,14 +36,15 @@ pub(super) struct Supervised {
 }
 
 impl Supervised {
-    pub(super) fn spawn(command: &mut Command) -> io::Result<Self> {
-        let (supervisor, lifeline, moments) = supervisor::spawn(command)?;
+    /// Starts a command; `alone`, it is over once its first process is.
+    pub(super) fn spawn(command: &mut Command, alone: bool) -> io::Result<Self> {
+        let (supervisor, lifeline, moments) = supervisor::spawn(command, alone)?;
         Ok(Self { supervisor, lifeline, moments })
     }
 
-    /// How long it took, once all of it has ended.
-    pub(super) fn took(&self) -> Duration {
-        self.moments.took()
+    /// When it began and ended, once it has.
+    pub(super) fn moments(&self) -> &Moments {
+        &self.moments
     }
 
     pub(super) fn supervisor(&self) -> i32 {

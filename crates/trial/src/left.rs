@@ -87,7 +87,7 @@ pub(crate) struct Ran {
 
 impl Ran {
     /// How a program ended; how long it took and what it left is filled in.
-    pub(crate) fn of(Ended { status, output, stderr }: Ended) -> Self {
+    pub(crate) fn of(Ended { status, output, stderr, .. }: Ended) -> Self {
         Self { status, output, stderr, ..Self::default() }
     }
 

@@ -10,7 +10,7 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use places::WorkDir;
-use process::{Program, Server, StopFlag};
+use process::{Ended, Program, Server, StopFlag};
 use rustix::fs::{Access, access};
 use rustix::io::Errno;
 
@@ -29,6 +29,8 @@ use crate::view::{Arrangement, StandIn, View};
 
 /// The most of standard output that is compared.
 const OUTPUT_MAX: u64 = 64 << 20;
+/// What is told of the command calls it so.
+pub(crate) const COMMAND: &str = "The command";
 
 /// A command to be tried.
 pub struct Trial {
@@ -57,6 +59,8 @@ pub struct Trial {
     /// Where what runs left is put on the usual storage.
     aside: OnceCell<Aside>,
     survey: Survey,
+    /// Who left processes behind when it ended.
+    leaving: RefCell<BTreeSet<&'static str>>,
     pub(crate) reference: Option<Rc<RefCell<Reference>>>,
     pub(crate) ground: Option<Rc<RefCell<Ground>>>,
 }
@@ -78,6 +82,7 @@ impl Trial {
             ram: None,
             aside: OnceCell::new(),
             survey: Survey::default(),
+            leaving: RefCell::default(),
             reference: None,
             ground: None,
         }
@@ -200,8 +205,15 @@ impl Trial {
         Ok((view, command))
     }
 
-    /// Takes in what a recorded run came to; an error where it ended otherwise than the first one.
-    pub fn recorded(&self, status: i32, output: Vec<u8>) -> Result<Result<(), String>, Error> {
+    /// Takes in what a recorded run came to, once nobody is left in its view; an error where it ended
+    /// otherwise than the first one.
+    pub fn recorded(
+        &self,
+        view: &View,
+        status: i32,
+        output: Vec<u8>,
+    ) -> Result<Result<(), String>, Error> {
+        view.inhabitants().end();
         let left = self.take_left()?;
         let ran = match &self.serving {
             Some(_) => Ran { left, ..Ran::of_a_server() },
@@ -321,13 +333,13 @@ impl Trial {
         }
     }
 
-    fn shell(&self, view: &View, text: &str, flag: &str) -> Result<(), Error> {
+    fn shell(&self, view: &View, text: &str, flag: &'static str) -> Result<(), Error> {
         let mut shell = Command::new("/bin/sh");
         shell.arg("-c").arg(text);
         view.enter(&mut shell).at("entering", &self.folder)?;
-        let mut program = Program::start(shell, text, None)?;
+        let mut program = Program::start_alone(shell, text, None)?;
         program.wait(self.timeout, &self.stop)?;
-        let ended = program.finish()?;
+        let ended = self.ended(program, flag)?;
         if ended.status == 0 {
             return Ok(());
         }
@@ -353,7 +365,16 @@ impl Trial {
     /// Starts the command in a view.
     pub(crate) fn start(&self, view: &View, syncs_are_free: bool) -> Result<Program, Error> {
         let (command, shown) = self.within(view, syncs_are_free)?;
-        Ok(Program::start(command, &shown, Some(OUTPUT_MAX))?)
+        Ok(Program::start_alone(command, &shown, Some(OUTPUT_MAX))?)
+    }
+
+    /// How a program ended; what left processes behind is remembered.
+    pub(crate) fn ended(&self, program: Program, who: &'static str) -> Result<Ended, Error> {
+        let ended = program.finish()?;
+        if ended.left_others {
+            self.leaving.borrow_mut().insert(who);
+        }
+        Ok(ended)
     }
 
     /// Starts it where it is a server, and waits until it is ready.
@@ -377,7 +398,7 @@ impl Trial {
         }
         let mut program = self.start(view, syncs_are_free)?;
         let took = program.wait(self.timeout, &self.stop)?;
-        Ok(Ran { took, ..Ran::of(program.finish()?) })
+        Ok(Ran { took, ..Ran::of(self.ended(program, COMMAND)?) })
     }
 
     /// The files that it used, where they are as now, and whether they are copies of ours.
@@ -394,6 +415,14 @@ impl Trial {
     /// What is copied otherwise than it is, each in a sentence.
     pub fn copied_otherwise(&self) -> Vec<String> {
         self.ground.as_ref().map_or_else(Vec::new, |ground| ground.borrow().unlike())
+    }
+
+    /// Who left processes behind, each in a sentence.
+    pub fn left_processes(&self) -> Vec<String> {
+        let left = |who: &&str| {
+            format!("{who} left processes behind, which were ended with it and do not count.")
+        };
+        self.leaving.borrow().iter().map(left).collect()
     }
 
     /// What was not compared, each in a sentence.

@@ -6,10 +6,11 @@
 //! is gone with the last of them, however they end.
 
 use std::ffi::CString;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io;
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -23,6 +24,7 @@ use sys::mount_tree::{copy_of, make_read_only, put, set_read_only};
 
 use crate::any_path;
 use crate::error::{At as _, Error};
+use crate::inhabitants::Inhabitants;
 use crate::overlays::Overlay;
 
 /// File systems by which the kernel answers, and that programs have to write to: nothing that they
@@ -67,6 +69,7 @@ pub struct View {
     namespaces: Vec<OwnedFd>,
     folder: CString,
     own_users: bool,
+    inhabitants: Inhabitants,
 }
 
 impl View {
@@ -90,12 +93,20 @@ impl View {
         let namespaces = kinds.iter().map(open).collect::<Result<_, _>>()?;
         let named = CString::new(folder.as_os_str().as_bytes());
         let folder = named.map_err(io::Error::from).at("entering", folder)?;
-        Ok(Self { _process: process, namespaces, folder, own_users })
+        let mounts = PathBuf::from(format!("/proc/{number}/ns/mnt"));
+        let facts = fs::metadata(&mounts).at("looking at", &mounts)?;
+        let inhabitants = Inhabitants { holder: number, namespace: (facts.dev(), facts.ino()) };
+        Ok(Self { _process: process, namespaces, folder, own_users, inhabitants })
     }
 
     /// Whether commands there are of a user namespace, in which setuid programs gain no rights.
     pub fn takes_rights(&self) -> bool {
         self.own_users
+    }
+
+    /// Who is there.
+    pub fn inhabitants(&self) -> Inhabitants {
+        self.inhabitants
     }
 
     /// Has a command run in the view.

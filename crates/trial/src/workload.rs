@@ -22,7 +22,7 @@ use crate::ground::Ground;
 use crate::left::{Left, Ran, Reference};
 use crate::recorded::Recorded;
 use crate::serving::Serving;
-use crate::trial::Trial;
+use crate::trial::{COMMAND, Trial};
 use crate::variant::Variant;
 use crate::view::View;
 
@@ -190,7 +190,8 @@ impl<'a> Ready<'a> for Arranged<'a> {
         let Some(view) = &tried.view else { return Err(StudyError::Stopped) };
         let trial = &tried.trial;
         let mut program = trial.start(view, tried.variant == Variant::SyncsFree)?;
-        timer.lap_of(program.wait(trial.timeout, &trial.stop)?);
+        program.wait(trial.timeout, &trial.stop)?;
+        timer.lap_of(program.spent());
         Ok(Box::new(Done { tried, ended: Ended::Program(program) }))
     }
 }
@@ -203,7 +204,9 @@ impl RanSlice for Done<'_> {
     fn finish(self: Box<Self>) -> Result<Outcome, StudyError> {
         let Self { tried, ended } = *self;
         let (ran, outcome) = match ended {
-            Ended::Program(program) => (Ran::of(program.finish()?), Outcome::default()),
+            Ended::Program(program) => {
+                (Ran::of(tried.trial.ended(program, COMMAND)?), Outcome::default())
+            }
             Ended::Loaded(server, outcome) => {
                 server.stop()?;
                 (Ran::of_a_server(), outcome)

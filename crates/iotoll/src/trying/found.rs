@@ -218,6 +218,7 @@ fn notes(context: &Context<'_>, measured: &Measured) -> Vec<String> {
         notes.push(format!("It could not write {}{more}.", refused.display()));
     }
     notes.extend(context.trial.copied_otherwise());
+    notes.extend(context.trial.left_processes());
     notes.extend(context.left_out.iter().map(|why| format!("Not tried: {why}.")));
     notes.extend(context.trial.uncompared());
     notes.extend(context.recorded.passed_over.clone());

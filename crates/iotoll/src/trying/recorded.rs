@@ -16,7 +16,7 @@ use process::StopFlag;
 use record::{PassedOver, Recorder};
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use trace::{Bill, Mechanism, TraceReader, TraceWriter};
-use trial::{Recorded, Serving, Trial};
+use trial::{Inhabitants, Recorded, Serving, Trial};
 
 use super::grounds::Grounds;
 use crate::commands::TryArgs;
@@ -61,8 +61,8 @@ impl RecordedRun {
             // A shell and its server are stopped together.
             command.process_group(0);
         }
-        let outcome = stoppable(trial, |begun| recorder.record(&mut command, writer, begun))?;
-        drop(view);
+        let recording = |begun: &dyn Fn(u32)| recorder.record(&mut command, writer, begun);
+        let outcome = stoppable(trial, view.inhabitants(), recording)?;
         calibrated.renew(&mut recorder);
         if trial.is_stopped() {
             return Err(trial::Error::Stopped.into());
@@ -72,7 +72,8 @@ impl RecordedRun {
         }
         let status = as_shell(outcome.summary.status.unwrap_or_default());
         let output = fs::read(grounds.work().path().join("output"))?;
-        trial.recorded(status, output)?.map_err(|why| super::cannot_run_again(&why))?;
+        trial.recorded(&view, status, output)?.map_err(|why| super::cannot_run_again(&why))?;
+        drop(view);
         traced.rewind()?;
         let bill = billed::bill_in(traced.try_clone()?)?;
         traced.rewind()?;
@@ -100,7 +101,11 @@ fn recorder(args: &TryArgs, trial: &Trial, own_users: bool) -> anyhow::Result<Re
 const LOOK: Duration = Duration::from_millis(50);
 
 /// Records, and ends the command once the trial is told to end, or a server once it was loaded.
-fn stoppable<T>(trial: &Trial, record: impl FnOnce(&dyn Fn(u32)) -> T) -> T {
+fn stoppable<T>(
+    trial: &Trial,
+    inhabitants: Inhabitants,
+    record: impl FnOnce(&dyn Fn(u32)) -> T,
+) -> T {
     let (process, is_over) = (AtomicI32::new(0), AtomicBool::new(false));
     let (is_stopped, serving) = (StopFlag::clone(&trial.stop), trial.serving.clone());
     thread::scope(|scope| {
@@ -117,6 +122,10 @@ fn stoppable<T>(trial: &Trial, record: impl FnOnce(&dyn Fn(u32)) -> T) -> T {
                     let of = if serving.is_some() { kill_process_group } else { kill_process };
                     let _ = of(process, Signal::TERM);
                 }
+                // By ptrace, what it leaves behind is waited for.
+                if process.is_some_and(has_ended) && serving.is_none() {
+                    inhabitants.end();
+                }
                 thread::sleep(LOOK);
             }
         });
@@ -124,6 +133,13 @@ fn stoppable<T>(trial: &Trial, record: impl FnOnce(&dyn Fn(u32)) -> T) -> T {
         is_over.store(true, Ordering::Relaxed);
         recorded
     })
+}
+
+/// Whether a process is a zombie or gone.
+fn has_ended(process: Pid) -> bool {
+    let stat = fs::read(format!("/proc/{}/stat", process.as_raw_nonzero())).unwrap_or_default();
+    let name_ends = stat.iter().rposition(|byte| *byte == b')').unwrap_or_default();
+    matches!(stat.get(name_ends + 2), None | Some(b'Z' | b'X'))
 }
 
 /// Loads a server that somebody else started; that is over in any case.

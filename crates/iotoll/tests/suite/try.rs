@@ -189,6 +189,27 @@ fn a_command_that_cannot_run_twice_is_told_so() {
     assert_fails(&output, 1, &["when it runs again (exit status 1 instead of 0)", "--setup"]);
 }
 
+/// Fails where what a command leaves behind is waited for, or lives on among the copies of later runs.
+#[test]
+fn a_command_that_starts_a_daemon_is_timed_alone_and_the_daemon_ended() {
+    if !is_possible("a_command_that_starts_a_daemon_is_timed_alone_and_the_daemon_ended") {
+        return;
+    }
+    let folder = project();
+    let lines = ["sh", "-c", "setsid sleep 98.7 & echo new > data/changed"];
+    let output = trying(folder.path(), &["--rounds", "1"], &lines).output().unwrap();
+    let result = result(&output);
+    let time_ns = row(&result, "as-now").unwrap()["time_ns"].as_f64().unwrap();
+    assert!(time_ns < 50e9, "{result:#}");
+    let notes = result["notes"].to_string();
+    assert_eq!(notes.matches("left processes behind").count(), 1, "{notes}");
+    let lives = fs::read_dir("/proc").unwrap().any(|process| {
+        let line = fs::read(process.unwrap().path().join("cmdline"));
+        line.is_ok_and(|line| line.starts_with(b"sleep\098.7"))
+    });
+    assert!(!lives);
+}
+
 #[test]
 fn wrong_input_is_answered_with_what_to_do() {
     let folder = project();

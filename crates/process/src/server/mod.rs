@@ -88,7 +88,7 @@ impl Server {
         command.stdin(input).stdout(Stdio::null()).stderr(Stdio::piped());
         let program = command.get_program().display().to_string();
         let not_started = |source: io::Error| error(format!("cannot start {program}: {source}"));
-        let counting = SyncCalls::counting(|| Supervised::spawn(&mut command));
+        let counting = SyncCalls::counting(|| Supervised::spawn(&mut command, false));
         let (spawned, syncs) = counting.map_err(not_started)?;
         let mut supervised = spawned.map_err(not_started)?;
         let stderr = supervised.take_stderr();

@@ -40,6 +40,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use host::clock::monotonic_ns;
+use model::spent::Spent;
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, recv, send};
 use rustix::param::page_size;
@@ -50,10 +51,13 @@ use rustix::process::{
 use rustix::stdio::{stderr, stdin};
 use sys::mapping::Mapping;
 use sys::signals::interrupt_waits;
+use sys::usage::{Usage, User};
 
 use self::descendants::Descendants;
 use self::text::Text;
 
+/// How long others may take to end by themselves after a command that is meant alone.
+const STRAGGLING: Duration = Duration::from_millis(200);
 /// How long the server may take to stop when asked to.
 const GRACE: Duration = Duration::from_millis(1500);
 /// How long it may take in all, the time after it was killed included.
@@ -63,40 +67,92 @@ const LOOK: Duration = Duration::from_millis(10);
 /// What the keeper is called in lists of processes, in fifteen bytes.
 const NAME: &std::ffi::CStr = c"server-keeper";
 
-/// When the server was started and when the last of it ended, as the processes saw it that did so.
-/// Forking a large process takes milliseconds, which are no part of what a short command takes.
+/// When the server was started and when it ended, and what was used until then, as the processes saw
+/// it that did so. Forking a large process takes milliseconds, which are no part of what a short
+/// command takes.
 #[derive(Debug)]
 pub(super) struct Moments(Mapping);
 
 impl Moments {
+    const WORD: usize = size_of::<u64>();
+    /// Each is a time, followed by what was used.
     const BEGAN: usize = 0;
-    const ENDED: usize = size_of::<u64>();
+    const ENDED: usize = 7 * Self::WORD;
+    /// Whether the end is that of the first process alone.
+    const ALONE: usize = 14 * Self::WORD;
+    /// Whether others were left then, and had to be ended.
+    const LEFT: usize = 15 * Self::WORD;
 
-    fn new() -> io::Result<Self> {
-        Ok(Self(Mapping::shared_with_children(page_size())?))
+    fn new(alone: bool) -> io::Result<Self> {
+        let moments = Self(Mapping::shared_with_children(page_size())?);
+        moments.0.word(Self::ALONE).store(alone.into(), Ordering::Relaxed);
+        Ok(moments)
     }
 
-    /// Now is that moment.
-    fn note(&self, moment: usize) {
-        self.0.word(moment).store(monotonic_ns(), Ordering::Relaxed);
+    /// This process becomes the command now.
+    fn begin(&self) {
+        let time_ns = monotonic_ns();
+        self.note(Self::BEGAN, time_ns, Usage::of(User::Process));
     }
 
-    /// From just before it became the command until the last of it was gone; until now if its keeper
-    /// was killed and could not note that.
-    pub(super) fn took(&self) -> Duration {
-        let [began, ended] =
-            [Self::BEGAN, Self::ENDED].map(|moment| self.0.word(moment).load(Ordering::Relaxed));
-        let ended = if ended > 0 { ended } else { monotonic_ns() };
-        Duration::from_nanos(ended.saturating_sub(began))
+    /// It has ended; the first time counts.
+    fn end(&self) {
+        if self.get(Self::ENDED) == 0 {
+            let used = Usage::of(User::Children);
+            self.note(Self::ENDED, monotonic_ns(), used);
+        }
+    }
+
+    fn note(&self, moment: usize, time_ns: u64, used: Usage) {
+        let Usage { user_ns, system_ns, minor_faults, major_faults, .. } = used;
+        let switches = [used.voluntary_switches, used.involuntary_switches];
+        let words = [user_ns, system_ns, minor_faults, major_faults].into_iter().chain(switches);
+        for (number, word) in std::iter::once(time_ns).chain(words).enumerate() {
+            self.0.word(moment + number * Self::WORD).store(word, Ordering::Relaxed);
+        }
+    }
+
+    fn get(&self, word: usize) -> u64 {
+        self.0.word(word).load(Ordering::Relaxed)
+    }
+
+    /// How long it took and what it used, from just before it became the command; until now if its
+    /// keeper was killed and could not note that.
+    pub(super) fn spent(&self) -> Spent {
+        let since = |number: usize| {
+            let [began, ended] =
+                [Self::BEGAN, Self::ENDED].map(|moment| self.get(moment + number * Self::WORD));
+            let ended = if ended == 0 && number == 0 { monotonic_ns() } else { ended };
+            ended.saturating_sub(began)
+        };
+        Spent {
+            elapsed_ns: since(0),
+            user_ns: since(1),
+            system_ns: since(2),
+            minor_faults: since(3),
+            major_faults: since(4),
+            voluntary_switches: since(5),
+            involuntary_switches: since(6),
+            ..Spent::default()
+        }
+    }
+
+    /// Whether it left others behind when it ended.
+    pub(super) fn left_others(&self) -> bool {
+        self.get(Self::LEFT) > 0
     }
 }
 
 /// Starts `command` under a keeper, in a process group of its own. The server
 /// lives as long as nothing is shut down at the returned end of the socket. What
-/// is left of it at last comes in there, a process a line.
-pub(super) fn spawn(command: &mut Command) -> io::Result<(Child, UnixStream, Arc<Moments>)> {
+/// is left of it at last comes in there, a process a line. Where its first process is meant `alone`,
+/// what that leaves behind is ended as well.
+pub(super) fn spawn(
+    command: &mut Command,
+    alone: bool,
+) -> io::Result<(Child, UnixStream, Arc<Moments>)> {
     let (ours, keepers) = UnixStream::pair()?;
-    let moments = Arc::new(Moments::new()?);
+    let moments = Arc::new(Moments::new(alone)?);
     let noted = Arc::clone(&moments);
     let told = io::stderr().as_fd().try_clone_to_owned()?;
     let fds = [keepers.as_raw_fd(), told.as_raw_fd()];
@@ -132,7 +188,7 @@ fn become_keeper(fds: [RawFd; 2], moments: &Moments) -> io::Result<()> {
                     libc::_exit(libc::EXIT_FAILURE);
                 }
                 libc::sigprocmask(libc::SIG_SETMASK, &raw const before, ptr::null_mut());
-                moments.note(Moments::BEGAN);
+                moments.begin();
                 Ok(())
             }
             server => keep(fds, Pid::from_raw(server), moments),
@@ -149,21 +205,30 @@ fn keep(fds: [RawFd; 2], server: Option<Pid>, moments: &Moments) -> ! {
     descriptors::keep_only(fds);
     // A child's death interrupts waits, even where nobody asked for that.
     let _ = interrupt_waits(libc::SIGCHLD);
-    let mut code = 0;
+    let mut code = None;
+    let alone = moments.get(Moments::ALONE) > 0;
+    let mut left_since = None;
     while has_children(server, &mut code) {
-        if is_over() {
+        let mut patience = None;
+        if alone && code.is_some() {
+            moments.end();
+            let waited = left_since.get_or_insert_with(Instant::now).elapsed();
+            patience = Some(STRAGGLING.saturating_sub(waited));
+        }
+        if is_over() || patience == Some(Duration::ZERO) {
+            moments.0.word(Moments::LEFT).store(patience.is_some().into(), Ordering::Relaxed);
             end(server, &mut code);
             break;
         }
-        wait_for_child_or(&mut [readable_stdin()], None);
+        wait_for_child_or(&mut [readable_stdin()], patience);
     }
-    moments.note(Moments::ENDED);
+    moments.end();
     // SAFETY: ends this process without running anything of the other's.
-    unsafe { libc::_exit(code) }
+    unsafe { libc::_exit(code.unwrap_or_default()) }
 }
 
 /// Ends all, or tells what could not be ended.
-fn end(server: Option<Pid>, code: &mut libc::c_int) {
+fn end(server: Option<Pid>, code: &mut Option<libc::c_int>) {
     let begun = Instant::now();
     signal_all(server, Signal::TERM);
     while has_children(server, code) {
@@ -181,13 +246,13 @@ fn end(server: Option<Pid>, code: &mut libc::c_int) {
 
 /// Buries the dead; false when nobody is left. `code` is the server's own exit
 /// status as a shell tells it, once it has one.
-fn has_children(server: Option<Pid>, code: &mut libc::c_int) -> bool {
+fn has_children(server: Option<Pid>, code: &mut Option<libc::c_int>) -> bool {
     loop {
         match wait(WaitOptions::NOHANG) {
             Ok(None) => return true,
             Ok(Some((pid, status))) if Some(pid) == server => {
                 let killed_by = status.terminating_signal().map(|signal| 128 + signal);
-                *code = status.exit_status().or(killed_by).unwrap_or(libc::EXIT_FAILURE);
+                *code = status.exit_status().or(killed_by).or(Some(libc::EXIT_FAILURE));
             }
             Ok(Some(_)) | Err(Errno::INTR) => {}
             Err(_) => return false,

@@ -30,25 +30,50 @@ fn what_it_wrote_and_how_it_ended_is_known() {
     }
 }
 
-/// Fails where what it takes to fork a large process, or to enter a view, counts as the command's time.
+/// Fails where what it takes to fork a large process, or to enter a view, counts as the command's time
+/// or as its processor time.
 #[test]
 #[expect(unsafe_code, reason = "only what runs between fork and exec can take its time there")]
 fn starting_a_command_is_no_part_of_what_it_takes() {
     const STARTING: Duration = Duration::from_millis(150);
     let mut command = shell("sleep 0.05");
     let slowly = || {
-        sleep(STARTING);
+        let began = Instant::now();
+        while began.elapsed() < STARTING {}
         Ok(())
     };
-    // SAFETY: it sleeps, and does nothing else.
+    // SAFETY: it reads the clock, and does nothing else.
     unsafe { command.pre_exec(slowly) };
     let began = Instant::now();
     let mut program = Program::start(command, "sleep", None).unwrap();
     let took = program.wait(PATIENCE, &AtomicBool::new(false)).unwrap();
     let wall = began.elapsed();
     assert!(took >= Duration::from_millis(50) && took + STARTING <= wall, "{took:?} of {wall:?}");
+    let used = program.spent();
+    let cpu = Duration::from_nanos(used.user_ns + used.system_ns);
+    assert!(cpu > Duration::ZERO && cpu < took, "{used:?}");
     // Asked again, it is the same.
     assert_eq!(program.wait(PATIENCE, &AtomicBool::new(false)).unwrap(), took);
+}
+
+/// Fails where a command that starts a daemon is waited for with it, or the daemon lives on.
+#[test]
+fn what_a_command_leaves_behind_is_ended_and_does_not_count() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("late");
+    let script = format!("setsid sh -c 'sleep 4; echo late > {}' & echo out", file.display());
+    let begun = Instant::now();
+    let mut program = Program::start_alone(shell(&script), &script, Some(100)).unwrap();
+    let took = program.wait(PATIENCE, &AtomicBool::new(false)).unwrap();
+    assert!(took < Duration::from_secs(2), "{took:?}");
+    let ended = program.finish().unwrap();
+    assert_eq!((ended.status, &*ended.output, ended.left_others), (0, &b"out\n"[..], true));
+    let mut program = Program::start_alone(shell("exit 3"), "exit 3", None).unwrap();
+    program.wait(PATIENCE, &AtomicBool::new(false)).unwrap();
+    let ended = program.finish().unwrap();
+    assert_eq!((ended.status, ended.left_others), (3, false));
+    sleep(Duration::from_secs(5).saturating_sub(begun.elapsed()));
+    assert!(!file.exists(), "it went on");
 }
 
 #[test]

@@ -54,7 +54,8 @@ impl<'a> Ready<'a> for Filled<'a> {
     fn run(self: Box<Self>, timer: &mut SliceTimer) -> Result<Box<dyn Ran + 'a>, StudyError> {
         let Self { command, standing, stop, .. } = &*self;
         let mut program = command.launch(standing.path())?;
-        timer.lap_of(command.wait(&mut program, stop)?);
+        command.wait(&mut program, stop)?;
+        timer.lap_of(program.spent());
         Ok(Box::new(Done { filled: *self, program }))
     }
 }
