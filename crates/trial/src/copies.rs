@@ -7,201 +7,21 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::hash::{BuildHasher as _, RandomState};
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-use host::mounts::Mounts;
-use host::root::Root;
 use rustix::fs::{AtFlags, CWD, utimensat};
 
 use crate::aside::Aside;
-use crate::copy::{Copier, Unlike, is_ours};
-use crate::error::{At as _, Error};
+use crate::chosen::{Chosen, Size};
+use crate::copy::{Copier, Unlike};
+use crate::error::Error;
 use crate::facts::{Snapshot, differences, snapshot, with_all_names};
 use crate::left::Left;
 use crate::overlays::{times, topmost};
-use crate::survey::Survey;
 use crate::view::StandIn;
 
-/// No more files are copied.
-const FILES_MAX: u64 = 100_000;
-/// In a folder that is too large, what is smaller than this is copied whether it changes or not.
-const SMALL: Size = Size { bytes: 4 << 20, files: 500 };
 /// Copies that are not larger than this are made again for each stretch.
 const REMADE: Size = Size { bytes: 64 << 20, files: 2_000 };
-
-/// How much there is in a folder.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Size {
-    bytes: u64,
-    files: u64,
-}
-
-/// Which folders are copied, and what in them is not.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Chosen {
-    folders: Vec<PathBuf>,
-    left_out: BTreeSet<PathBuf>,
-    size: Size,
-}
-
-impl Chosen {
-    /// Those that a command changes when it works in a folder. Of these, some are asked for, which are
-    /// copied whole; one that has others in it that are changed is one of them.
-    pub(crate) fn of(
-        survey: &Survey,
-        folder: &Path,
-        whole: &[PathBuf],
-        limit_bytes: u64,
-    ) -> Result<Self, Error> {
-        let mounts =
-            Mounts::read(&Root::real()).at("reading", Path::new("/proc/self/mountinfo"))?;
-        let mut chosen = Self::default();
-        let is_changed = |path: &&PathBuf| survey.folders.iter().any(|f| f.starts_with(path));
-        let changed = survey.folders.iter().filter(|path| path.is_dir());
-        let wanted: BTreeSet<PathBuf> =
-            changed.chain(whole.iter().filter(is_changed)).cloned().collect();
-        let limit = Size { bytes: limit_bytes, files: FILES_MAX };
-        for root in roots(wanted.clone(), folder) {
-            let mounted = mounts.iter().map(|mount| mount.point.clone());
-            let mounted = mounted.filter(|point| point.starts_with(&root) && *point != root);
-            chosen.left_out.extend(mounted);
-            chosen.take(&root, &wanted, whole, limit)?;
-            chosen.folders.push(root);
-        }
-        Ok(chosen)
-    }
-
-    /// Folders that are only read, and copied whole: those of the ones asked for that are in none of
-    /// these.
-    pub(crate) fn only_read(&self, whole: &[PathBuf], limit_bytes: u64) -> Result<Self, Error> {
-        let mut chosen = Self::default();
-        let limit = Size { bytes: limit_bytes, files: FILES_MAX };
-        let is_apart = |path: &&PathBuf| !self.folders.iter().any(|f| path.starts_with(f));
-        for folder in topmost(whole.iter().filter(is_apart).cloned().collect()) {
-            chosen.take(&folder, &BTreeSet::new(), whole, limit)?;
-            chosen.folders.push(folder);
-        }
-        Ok(chosen)
-    }
-
-    /// Takes in a folder as far as it is to be copied.
-    fn take(
-        &mut self,
-        folder: &Path,
-        wanted: &BTreeSet<PathBuf>,
-        whole: &[PathBuf],
-        limit: Size,
-    ) -> Result<(), Error> {
-        let room =
-            Size { bytes: limit.bytes - self.size.bytes, files: limit.files - self.size.files };
-        let too_large = || Error::TooLarge { path: folder.to_owned(), limit_bytes: limit.bytes };
-        if let Some(size) = self.size_of(folder, room) {
-            return self.add(size, limit).ok_or_else(too_large);
-        }
-        if whole.iter().any(|whole| folder.starts_with(whole)) {
-            return Err(too_large());
-        }
-        for entry in fs::read_dir(folder).at("listing", folder)? {
-            let path = entry.at("listing", folder)?.path();
-            let Ok(facts) = fs::symlink_metadata(&path) else { continue };
-            let is_wanted = wanted.iter().any(|wanted| wanted.starts_with(&path));
-            if self.is_left_out(&path) {
-                continue;
-            }
-            if facts.is_dir() && is_wanted {
-                self.take(&path, wanted, whole, limit)?;
-            } else if let Some(size) = self.size_of(&path, SMALL)
-                && self.add(size, limit).is_some()
-            {
-            } else {
-                self.left_out.insert(path);
-            }
-        }
-        Ok(())
-    }
-
-    fn is_left_out(&self, path: &Path) -> bool {
-        self.left_out.contains(path) || path.file_name().is_some_and(is_ours)
-    }
-
-    fn add(&mut self, size: Size, limit: Size) -> Option<()> {
-        let sum = Size { bytes: self.size.bytes + size.bytes, files: self.size.files + size.files };
-        let fits = sum.bytes <= limit.bytes && sum.files <= limit.files;
-        self.size = if fits { sum } else { self.size };
-        fits.then_some(())
-    }
-
-    /// How much is at a path; nothing where that is more than a limit.
-    fn size_of(&self, path: &Path, limit: Size) -> Option<Size> {
-        let mut size = Size::default();
-        let mut left = vec![path.to_owned()];
-        while let Some(path) = left.pop() {
-            if self.is_left_out(&path) {
-                continue;
-            }
-            let Ok(facts) = fs::symlink_metadata(&path) else { continue };
-            size.files += 1;
-            size.bytes += if facts.is_file() { facts.blocks() * 512 } else { 0 };
-            if size.bytes > limit.bytes || size.files > limit.files {
-                return None;
-            }
-            if facts.is_dir() {
-                left.extend(fs::read_dir(&path).into_iter().flatten().flatten().map(|e| e.path()));
-            }
-        }
-        Some(size)
-    }
-
-    /// How much is copied.
-    pub(crate) fn bytes(&self) -> u64 {
-        self.size.bytes
-    }
-
-    /// The folders.
-    pub(crate) fn folders(&self) -> &[PathBuf] {
-        &self.folders
-    }
-}
-
-/// Folders that have all of these in them. Files are renamed from one to another of them only within
-/// a file system, so those of one file system are in one.
-fn roots(wanted: BTreeSet<PathBuf>, folder: &Path) -> Vec<PathBuf> {
-    let to_folder = |path: PathBuf| if path.starts_with(folder) { folder.to_owned() } else { path };
-    let mut roots: Vec<PathBuf> =
-        topmost(wanted.into_iter().map(to_folder).collect()).into_iter().collect();
-    let device = |path: &Path| fs::metadata(path).map(|facts| facts.dev()).ok();
-    let mut at = 0;
-    while at < roots.len() {
-        let together = (at + 1..roots.len()).find_map(|other| {
-            let common = common(&roots[at], &roots[other])?;
-            let same =
-                device(&common) == device(&roots[at]) && device(&common) == device(&roots[other]);
-            same.then_some((other, common))
-        });
-        match together {
-            Some((other, common)) => {
-                roots.remove(other);
-                roots[at] = common;
-                at = 0;
-            }
-            None => at += 1,
-        }
-    }
-    roots.sort();
-    roots
-}
-
-/// The folder that has both in it; nothing where that is the root.
-fn common(one: &Path, other: &Path) -> Option<PathBuf> {
-    let common: PathBuf = one
-        .components()
-        .zip(other.components())
-        .take_while(|(one, other)| one == other)
-        .map(|(component, _)| component)
-        .collect();
-    common.parent().is_some().then_some(common)
-}
 
 /// Copies of folders on one storage.
 pub struct Copies {
@@ -381,8 +201,7 @@ mod tests {
     #![allow(clippy::unwrap_used)]
 
     use std::fs::Permissions;
-    use std::io::Write as _;
-    use std::os::unix::fs::PermissionsExt as _;
+    use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 
     use super::*;
 
@@ -416,58 +235,6 @@ mod tests {
             );
             assert_eq!(inodes()[0], inodes()[1], "after {left:?}");
             assert_eq!(fs::read(copy.join("twin")).unwrap(), b"kept");
-        }
-    }
-
-    fn set(paths: &[PathBuf]) -> BTreeSet<PathBuf> {
-        paths.iter().cloned().collect()
-    }
-
-    /// Fails where what is too large is copied whole, or what the command changes in it is not.
-    #[test]
-    fn of_a_folder_that_is_too_large_what_is_changed_and_what_is_small_is_copied() {
-        let user = tempfile::tempdir().unwrap();
-        let path = |name: &str| user.path().join(name);
-        let write = |name: &str, bytes: usize| {
-            let mut file = fs::File::create(path(name)).unwrap();
-            file.write_all(&vec![7; bytes]).unwrap();
-            file.sync_all().unwrap();
-        };
-        fs::create_dir_all(path("deep/changed")).unwrap();
-        fs::create_dir(path("other")).unwrap();
-        write("deep/changed/file", 5 << 20);
-        write("deep/large", 5 << 20);
-        write("other/large", 5 << 20);
-        write("small", 9000);
-        let wanted = set(&[path("deep/changed")]);
-        let limit = Size { bytes: 8 << 20, files: FILES_MAX };
-        let mut chosen = Chosen::default();
-        chosen.take(user.path(), &wanted, &[], limit).unwrap();
-        assert_eq!(chosen.left_out, set(&[path("deep/large"), path("other")]));
-        assert!((5 << 20..8 << 20).contains(&chosen.bytes()), "{}", chosen.bytes());
-        assert_eq!(chosen.size.files, 3, "the folder, its file and the small one");
-        let whole = [path("deep")];
-        let refused = Chosen::default().take(user.path(), &wanted, &whole, limit);
-        assert!(matches!(refused, Err(Error::TooLarge { path: folder, .. }) if folder == whole[0]));
-    }
-
-    /// Fails where files that are renamed from one folder to another would have to be moved between
-    /// copies, or where folders of two file systems are taken to be in one.
-    #[test]
-    fn folders_of_one_file_system_are_copied_with_the_one_that_has_both_in_it() {
-        let user = tempfile::tempdir().unwrap();
-        let path = |name: &str| user.path().join(name);
-        for name in ["a/b/c", "a/d", "work/in"] {
-            fs::create_dir_all(path(name)).unwrap();
-        }
-        let below = |folders: &[PathBuf]| roots(set(folders), &path("work"));
-        assert_eq!(below(&[path("a/b/c"), path("a/d")]), [path("a")]);
-        assert_eq!(below(&[path("a/b"), path("a/b/c")]), [path("a/b")]);
-        assert_eq!(below(&[path("work/in")]), [path("work")], "it works there");
-        let device = |path: &str| fs::metadata(path).map(|facts| facts.dev()).ok();
-        if device("/dev") != device("/dev/shm") {
-            let both = [PathBuf::from("/dev/shm"), PathBuf::from("/dev/pts")];
-            assert_eq!(roots(set(&both), user.path()).len(), 2);
         }
     }
 }

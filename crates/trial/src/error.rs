@@ -1,7 +1,7 @@
 //! Why something could not be tried, in words that say what to do.
 
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{fmt, io};
 
 use thiserror::Error;
 
@@ -24,18 +24,13 @@ pub enum Error {
     /// A command of `--setup` or `--check` failed.
     #[error("{0}")]
     Shell(String),
-    /// The command may change more than is copied.
-    #[error(
-        "the command may change more than {limit} in {path}, which is as much as is copied; \
-         allow more with --copy-max, if there is room for it",
-        limit = units::rough_size(*limit_bytes),
-        path = path.display()
-    )]
+    /// There is more than is copied.
+    #[error("with {path}, copies would come to more than {limit}", path = path.display())]
     TooLarge {
-        /// The folder.
+        /// With what.
         path: PathBuf,
         /// What is copied at the most.
-        limit_bytes: u64,
+        limit: Limit,
     },
     /// A process could not be started or ended.
     #[error(transparent)]
@@ -46,6 +41,29 @@ pub enum Error {
     /// It was told to end.
     #[error("stopped")]
     Stopped,
+}
+
+/// What is copied at the most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Limit {
+    /// So much, which the user may raise.
+    Bytes(u64),
+    /// So many files and folders.
+    Files(u64),
+}
+
+impl fmt::Display for Limit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Bytes(bytes) => {
+                let size = units::rough_size(*bytes);
+                write!(f, "{size}: allow more with --copy-max, if there is room for it")
+            }
+            Self::Files(files) => {
+                write!(f, "{} files, and no more are copied", units::count(*files))
+            }
+        }
+    }
 }
 
 /// Gives a failed system call what was being done, and to what.

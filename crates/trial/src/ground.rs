@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use units::counted_as;
 
-use crate::copies::{Chosen, Copies};
+use crate::chosen::Chosen;
+use crate::copies::Copies;
 use crate::variant::Variant;
 use crate::view::StandIn;
 

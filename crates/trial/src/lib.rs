@@ -9,6 +9,7 @@
 
 mod any_path;
 mod aside;
+mod chosen;
 mod cold;
 mod copies;
 mod copy;
@@ -29,7 +30,7 @@ mod view;
 mod workload;
 
 pub use copies::Copies;
-pub use error::Error;
+pub use error::{Error, Limit};
 pub use filter::syncs_free;
 pub use inhabitants::Inhabitants;
 pub use left::Ignored;

@@ -15,7 +15,8 @@ use rustix::fs::{Access, access};
 use rustix::io::Errno;
 
 use crate::aside::Aside;
-use crate::copies::{Chosen, Copies};
+use crate::chosen::Chosen;
+use crate::copies::Copies;
 use crate::copy::remove;
 use crate::error::{At as _, Error};
 use crate::filter::syncs_free;
@@ -269,14 +270,18 @@ impl Trial {
                     variants.retain(|variant| {
                         let lacking = variant.folder().filter(|folder| !ground.has_in_ram(folder));
                         notes.extend(lacking.iter().map(|folder| {
-                            format!("{} in ram, because it could not be copied", folder.display())
+                            let folder: &Path = folder;
+                            let large = ground.chosen.too_large(folder, self.copy_max_bytes);
+                            let why = large.map(|error| format!(": {error}"));
+                            let why = why.as_deref().unwrap_or(", because it could not be copied");
+                            format!("{} in ram{why}", folder.display())
                         }));
                         lacking.is_none()
                     });
                     self.ground = Some(Rc::new(RefCell::new(ground)));
                     return Ok(notes);
                 }
-                Err(Error::TooLarge { path, limit_bytes }) => {
+                Err(Error::TooLarge { path, limit }) => {
                     let is_of = |variant: &Variant| {
                         variant
                             .folder()
@@ -284,7 +289,7 @@ impl Trial {
                     };
                     let before = variants.len();
                     variants.retain(|variant| !is_of(variant));
-                    let error = Error::TooLarge { path, limit_bytes };
+                    let error = Error::TooLarge { path, limit };
                     if variants.len() == before {
                         return Err(error);
                     }
