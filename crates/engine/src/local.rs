@@ -47,6 +47,10 @@ pub struct LocalRunner<'a> {
     ledger: Ledger,
     left: Leftovers,
     gentle: bool,
+    /// When the run ends, …
+    budget: Duration,
+    /// … and pauses that would go beyond, which nobody waits for.
+    owed: Duration,
     first_touch: FirstTouch,
 }
 
@@ -97,6 +101,8 @@ impl<'a> LocalRunner<'a> {
             ledger: ledger(write_limit_bytes, &places, arms.len()),
             left: Leftovers::new(places.len()),
             gentle,
+            budget: Duration::MAX,
+            owed: Duration::ZERO,
             first_touch: FirstTouch::default(),
             places,
             arms,
@@ -138,7 +144,11 @@ impl<'a> LocalRunner<'a> {
     }
 
     /// Lets neighbours have the machine for a while.
-    fn rest(&self, pause: Duration) {
+    fn rest(&mut self, pause: Duration) {
+        if self.elapsed().saturating_add(pause) > self.budget {
+            self.owed += pause;
+            return;
+        }
         let began = Instant::now();
         while let Some(left) = pause.checked_sub(began.elapsed())
             && !self.stopped()
@@ -232,7 +242,11 @@ fn ledger(limit_bytes: u64, places: &[Box<dyn PlaceHandle + '_>], arms: usize) -
 
 impl SliceRunner for LocalRunner<'_> {
     fn elapsed(&self) -> Duration {
-        self.began.elapsed()
+        self.began.elapsed() + self.owed
+    }
+
+    fn end_at(&mut self, budget: Duration) {
+        self.budget = budget;
     }
 
     fn stopped(&self) -> bool {
@@ -297,6 +311,7 @@ impl SliceRunner for LocalRunner<'_> {
     }
 
     fn end(&mut self) {
+        self.owed = Duration::ZERO;
         let _ = self.settle();
         if let Some(processes) = &mut self.processes {
             processes.end();

@@ -100,9 +100,13 @@ pub(crate) fn measure(
     runner: &mut dyn SliceRunner,
     events: &mut dyn FnMut(Event<'_>),
 ) -> Measurement {
+    runner.end_at(job.budget);
     let mut session = Session::new(job, between_runs, runner, events);
     let outcome =
         session.calibrate().and_then(|()| session.warm_up()).and_then(|()| session.stretches());
+    if matches!(outcome, Err(Stop::Budget)) {
+        session.say_if_no_round_fitted();
+    }
     let (interrupted, ended_early) = match outcome {
         Ok(()) | Err(Stop::Budget) => (false, None),
         Err(Stop::Requested) => (true, None),
@@ -266,6 +270,17 @@ impl<'a> Session<'a> {
         (self.events)(Event::TooShort { stretches, enough: began + least.mul_f64(LONGER) });
     }
 
+    /// Reports, where the budget ended before the first round did, how long an answer takes, going by
+    /// the slices that ran.
+    fn say_if_no_round_fitted(&mut self) {
+        if self.slices.iter().all(|slice| slice.block().is_none()) {
+            let slices = self.slices.len().max(1) as u32;
+            let round = self.runner.elapsed() * self.job.arms.len() as u32 / slices;
+            // Calibrating and warming up take a round each at the least.
+            self.say_if_too_short(round * 2, round, 1.0);
+        }
+    }
+
     /// Whether each arm is to follow each. Where every slice starts everything again it
     /// inherits nothing from the one before, and where slices are long a stretch has no room
     /// for so many of them.
@@ -302,7 +317,13 @@ impl<'a> Session<'a> {
             let position = self.slices.len() - first;
             match self.slice(arm, self.operations[arm], phase) {
                 Ok(None) => {}
-                Ok(Some(slice)) => slice.position = position,
+                Ok(Some(slice)) => {
+                    slice.position = position;
+                    if first == 0 {
+                        // Nothing had to be calibrated, so nothing is known of any arm before.
+                        self.foresee(began, position + 1);
+                    }
+                }
                 Err(stop) => {
                     for slice in &mut self.slices[first..] {
                         slice.phase = Phase::Unfinished;

@@ -13,6 +13,10 @@ pub trait SliceRunner {
     /// Time since the run began.
     fn elapsed(&self) -> Duration;
 
+    /// Is told when the run ends: who would have to wait for longer does not, and says that the time
+    /// has passed.
+    fn end_at(&mut self, _budget: Duration) {}
+
     /// Whether the run was interrupted.
     fn stopped(&self) -> bool;
 

@@ -147,7 +147,7 @@ impl Session<'_> {
 
     /// Estimates from the first `calibrated` arms, which were begun at `first_began`, whether the
     /// budget has room for an answer, and reports it if not.
-    fn foresee(&mut self, first_began: Duration, calibrated: usize) {
+    pub(super) fn foresee(&mut self, first_began: Duration, calibrated: usize) {
         let arms = self.job.arms.len() as u32;
         let took = self.runner.elapsed().saturating_sub(first_began);
         let round = took * arms / self.slices.len().max(1) as u32;

@@ -222,6 +222,25 @@ fn a_budget_that_ends_while_arms_are_calibrated_is_reported_before_it_does() {
     assert_eq!(told, []);
 }
 
+/// Fails where a budget that the first slice uses up is not reported: nobody knows then what to give.
+#[test]
+fn a_budget_that_the_first_slice_uses_up_is_reported_with_one_that_would_do() {
+    let slow = [2_000_000_000; 2];
+    let run = |budget_s: u64| {
+        let job = Job { budget: Duration::from_secs(budget_s), ..job(&slow, 1) };
+        let mut told = Vec::new();
+        measure(&job, &[], &mut Made::new(&slow), &mut |event| {
+            if let Event::TooShort { stretches, enough } = event {
+                told.push((stretches, enough.as_secs()));
+            }
+        });
+        told
+    };
+    let [(0, enough)] = run(1)[..] else { panic!("{:?}", run(1)) };
+    // Five rounds of 4 s, and what comes before.
+    assert!((20..60).contains(&enough), "{enough}");
+}
+
 #[test]
 fn what_is_made_before_the_first_arm_is_no_part_of_each() {
     let times = [1_000_000; 8];
