@@ -146,7 +146,7 @@ impl Trial {
             }
             taken => taken?,
         }
-        let ran = self.run_as_now()?;
+        let (ran, _) = self.run_as_now()?;
         Ok(Some(self.compare_with(ran)))
     }
 
@@ -223,14 +223,16 @@ impl Trial {
         Ok(self.settle(ran))
     }
 
-    /// Runs it once as now, and takes that in.
-    pub fn once_more(&self) -> Result<(Duration, Result<(), String>), Error> {
-        let ran = self.run_as_now()?;
-        Ok((ran.took, self.settle(ran)))
+    /// Runs it once as now, and takes that in: how long it took, and opening its view.
+    pub fn once_more(&self) -> Result<(Duration, Duration, Result<(), String>), Error> {
+        let (ran, opening) = self.run_as_now()?;
+        Ok((ran.took, opening, self.settle(ran)))
     }
 
-    fn run_as_now(&self) -> Result<Ran, Error> {
+    fn run_as_now(&self) -> Result<(Ran, Duration), Error> {
+        let began = Instant::now();
         let view = self.view(&Variant::AsNow)?;
+        let opening = began.elapsed();
         self.set_up(&view)?;
         let mut ran = self.run(&view, false)?;
         if let Some(why) = self.failed_check(&view)? {
@@ -238,7 +240,7 @@ impl Trial {
         }
         drop(view);
         ran.left = self.take_left()?;
-        Ok(ran)
+        Ok((ran, opening))
     }
 
     /// The first run whose files are known becomes what others are compared with.

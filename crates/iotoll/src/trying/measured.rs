@@ -7,6 +7,7 @@ use std::time::Instant;
 use analysis::analyse;
 use engine::folders::Folders as _;
 use engine::job::Job;
+use engine::measure::Event;
 use engine::run_limits::RunLimits;
 use model::analysis::Analysis;
 use model::arm::{Arm, Axis, Pair};
@@ -49,7 +50,11 @@ pub(crate) fn measure(
     let shown = if args.quiet { Shown::Line } else { Shown::Table };
     let mut progress = Progress::new(began, job.budget, shown);
     let mut environment = LocalEnvironment::new(facts, Vec::new(), stop.clone());
-    let mut happens = |event: engine::measure::Event<'_>| progress.show(&event, &job.arms);
+    // What would do was said with the plan.
+    let mut happens = |event: Event<'_>| match event {
+        Event::TooShort { .. } => {}
+        _ => progress.show(&event, &job.arms),
+    };
     let header = session::header();
     let run = engine::run::run(&job, header, &mut environment, &mut *runner, &mut happens);
     progress.finish();

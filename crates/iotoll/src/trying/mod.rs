@@ -9,6 +9,7 @@ mod measured;
 mod recorded;
 mod serving;
 
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::atomic::Ordering;
@@ -19,7 +20,7 @@ use model::analysis::Verdict;
 use model::trial::TryResult;
 use trial::{Ignored, Missing, Trial, Variant, missing};
 
-use self::budget::Parts;
+use self::budget::{Asked, Parts};
 use self::grounds::Grounds;
 use self::recorded::RecordedRun;
 use crate::commands::TryArgs;
@@ -94,6 +95,8 @@ fn tried(
     let own_users = lacks.takes_rights;
     let recorded_run = |trial: &Trial, took| RecordedRun::of(args, trial, grounds, took, own_users);
     let (took, mut failed) = trial.survey(grounds.work())?;
+    let asked = Asked { budget: args.budget, rounds: args.rounds.map(NonZeroU32::get) };
+    budget::too_short(asked, took, began.elapsed()).iter().for_each(|why| output::note(why));
     let mut recorded = recorded_run(&trial, took)?;
     if let Some((took, again)) = trial.survey_again(&recorded.found.refused)? {
         failed = again;
@@ -103,14 +106,14 @@ fn tried(
         output::note(&format!("the first run ended with {how}; that is taken for what it does"));
     }
     let once_more = Instant::now();
-    let (took, again) = trial.once_more()?;
+    let (took, opening, again) = trial.once_more()?;
     again.map_err(|why| cannot_run_again(&why))?;
-    let around = once_more.elapsed().saturating_sub(took);
+    let around = once_more.elapsed().saturating_sub(took + opening);
     let mut variants = variants(args, &trial, &recorded, lacks, grounds)?;
     let made = Instant::now();
     let left_out = trial.prepare(&mut variants)?;
-    let parts = Parts { took, around, copying: made.elapsed() };
-    let plan = budget::plan(args, variants.len(), parts);
+    let parts = Parts { took, around, opening, copying: made.elapsed() };
+    let plan = budget::plan(asked, variants.len(), parts, began.elapsed());
     output::note(&plan.text);
     let trial = Rc::new(trial);
     let measured = measured::measure(args, &trial, &variants, &recorded, grounds, stop, &plan)?;
