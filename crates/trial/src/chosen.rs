@@ -108,7 +108,10 @@ impl Chosen {
     ) -> Result<(), Error> {
         let too_large = |limit| Error::TooLarge { path: folder.to_owned(), limit };
         let over = match self.size_of(folder, self.room(limit)) {
-            Ok(size) => return Ok(self.add(size)),
+            Ok(size) => {
+                self.add(size);
+                return Ok(());
+            }
             Err(over) => over.of(limit),
         };
         if whole.iter().any(|whole| folder.starts_with(whole)) {

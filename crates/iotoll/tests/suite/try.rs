@@ -203,11 +203,11 @@ fn a_command_that_starts_a_daemon_is_timed_alone_and_the_daemon_ended() {
     assert!(time_ns < 50e9, "{result:#}");
     let notes = result["notes"].to_string();
     assert_eq!(notes.matches("left processes behind").count(), 1, "{notes}");
-    let lives = fs::read_dir("/proc").unwrap().any(|process| {
+    let is_there = fs::read_dir("/proc").unwrap().any(|process| {
         let line = fs::read(process.unwrap().path().join("cmdline"));
         line.is_ok_and(|line| line.starts_with(b"sleep\098.7"))
     });
-    assert!(!lives);
+    assert!(!is_there);
 }
 
 #[test]
