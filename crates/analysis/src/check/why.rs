@@ -15,6 +15,8 @@ use super::Subject;
 const FLUSH_SHARE: f64 = 0.5;
 /// fsync(2) takes longer than fdatasync(2) if it takes this many times as long.
 const JOURNAL_RATIO: f64 = 1.25;
+/// A synced append of 4 KiB writes more than its data from this size on.
+const APPEND_BYTES: u64 = 12 << 10;
 /// Syncs reach the device as flushes if at least this share of them does.
 const FLUSHED: f64 = 0.5;
 /// A level has dropped if operations take this many times as long afterwards.
@@ -54,6 +56,28 @@ pub(super) fn of(subject: &Subject<'_>, place: usize, found: &PlaceCheck) -> Vec
 fn reason(code: &str, text: String, try_this: &[&str]) -> Reason {
     let try_this = try_this.iter().map(ToString::to_string).collect();
     Reason { code: code.to_owned(), text, try_this }
+}
+
+/// What a synced append of 4 KiB takes beside its data, from the times of both syncs and what the
+/// device wrote for each.
+fn beside_data(
+    fsync_ns: f64,
+    fdatasync_ns: f64,
+    written_bytes: Option<u64>,
+    journal: Option<bool>,
+) -> Option<String> {
+    let longer = (fsync_ns >= JOURNAL_RATIO * fdatasync_ns).then(|| {
+        format!("fsync takes {} where fdatasync takes {}", time(fsync_ns), time(fdatasync_ns))
+    });
+    let writes = written_bytes.filter(|bytes| *bytes >= APPEND_BYTES).map(|bytes| {
+        format!("a synced append of 4 KiB writes {} to the device", rough_size(bytes))
+    });
+    let what: Vec<String> = writes.into_iter().chain(longer).collect();
+    let rest = match journal {
+        Some(true) => "the file system's journal",
+        Some(false) | None => "the file's metadata",
+    };
+    (!what.is_empty()).then(|| format!("{}: the rest is {rest}.", what.join(", and ")))
 }
 
 impl Look<'_> {
@@ -126,25 +150,24 @@ impl Look<'_> {
         }
     }
 
-    /// fsync(2) takes the journal as well, where a file has grown.
+    /// What a synced append takes beside its data: metadata, in the journal where there is one.
     fn journal(&self) -> Option<Reason> {
         let [fsync, fdatasync] = [Measure::Fsync, Measure::Fdatasync]
             .map(|measure| self.found.of(measure).and_then(|m| m.p50_ns).map(|p50| p50.estimate));
         let (fsync, fdatasync) = (fsync?, fdatasync?);
-        let written = self.device(self.found.of(Measure::Fdatasync)?)?.written_bytes;
-        let each = written / self.found.of(Measure::Fdatasync)?.operations.max(1);
-        if fsync < JOURNAL_RATIO * fdatasync && each < 12 << 10 {
-            return None;
-        }
-        let text = format!(
-            "a synced append of 4 KiB writes {} to the device, and fsync takes {} where fdatasync \
-             takes {}: the rest is the file system's journal.",
-            rough_size(each),
-            time(fsync),
-            time(fdatasync)
-        );
+        let text = beside_data(fsync, fdatasync, self.written_by_append(), self.facts.journal)?;
         let try_this = ["allocate files before use, and call fdatasync(2): their size then stays"];
         Some(reason("journal", text, &try_this))
+    }
+
+    /// What the device wrote for each synced append in the quietest slice; nothing where other
+    /// programs wrote meanwhile, as its counters are everybody's.
+    fn written_by_append(&self) -> Option<u64> {
+        if self.others().is_some() {
+            return None;
+        }
+        let slices = self.subject.run.slices_of(self.found.of(Measure::Fdatasync)?.arm);
+        slices.map(|s| Some(s.spent.device?.written_bytes / s.operations.max(1))).min()?
     }
 
     /// Whether more reads at a time get more done.
@@ -303,5 +326,22 @@ impl Look<'_> {
             |code| matches!(code, NoiseCode::BackgroundWrites | NoiseCode::PlaceNeighbour);
         let found = self.subject.noise.sources.iter().find(|source| is_storage(source.code))?;
         Some(reason("others", found.text.clone(), &["iotop -oPa", "pidstat -d 5"]))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_journal_takes_time_only_where_there_is_one_and_the_times_differ() {
+        let says = |fsync, written, journal| beside_data(fsync, 4e6, written, journal);
+        assert_eq!(says(4e6, None, Some(true)), None);
+        assert_eq!(says(4e6, Some(8 << 10), Some(true)), None);
+        let text = says(4e6, Some(16 << 10), Some(true)).unwrap_or_default();
+        assert!(text.contains("journal") && !text.contains("fsync takes"), "{text}");
+        let text = says(8e6, None, Some(false)).unwrap_or_default();
+        assert!(text.contains("where fdatasync takes 4.00 ms: the rest is"), "{text}");
+        assert!(!text.contains("journal") && !text.contains("append"), "{text}");
     }
 }
