@@ -27,6 +27,8 @@ pub(crate) struct ArmTotals {
     /// The arm's time, where it is a part of the time spent; nothing where the arm is
     /// judged by a figure of another kind.
     pub(crate) typical_ns: Option<f64>,
+    /// Whether the arm is judged by such a figure, as by how long replies take.
+    pub(crate) is_scored: bool,
     /// Time that the study's own figures tell of.
     pub(crate) own_times: Vec<OwnTime>,
     /// Memory that was in use for the first time in the run, as far as free memory shows it.
@@ -79,6 +81,7 @@ pub(crate) fn of_arms(run: &Indexed<'_>, typical_times: &[Option<f64>]) -> Vec<A
         let is_scored = slices.iter().any(|slice| slice.outcome.score_ns.is_some());
         ArmTotals {
             typical_ns: typical_times[index].filter(|_| !is_scored),
+            is_scored,
             own_times,
             first_touched_bytes: first_touched[index],
             taken: taken(&slices, run.floor.memory),

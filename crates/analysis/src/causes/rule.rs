@@ -12,6 +12,8 @@ pub(super) const BOUND: f64 = 0.5;
 /// Waiting of a kind that takes at least this share of the time is worth a
 /// sentence: to be rid of it would pay four times the usual threshold.
 pub(super) const NOTABLE: f64 = 0.2;
+/// Waits for a processor are told where less than this of the time is without them.
+const UNDISTURBED: f64 = 0.95;
 
 /// One cause: what it is called and when it is named.
 pub(super) struct Rule {
@@ -127,11 +129,36 @@ impl Finding {
 
     /// `97% of the time (1.21 ms per record)`.
     pub(super) fn figures(&self, totals: &ArmTotals) -> String {
-        format!("{} of the time ({})", percent(self.share), self.cost(totals))
+        // The share is of less than what the cost is a part of.
+        let is_disturbed = totals.undisturbed_ns() < UNDISTURBED * totals.time_ns();
+        let but = if is_disturbed { " without waits for a CPU" } else { "" };
+        format!("{} of the time{but} ({})", percent(self.share), self.cost(totals))
     }
 
-    /// `1.21 ms per record`.
+    /// `1.21 ms per record`; where tables have another time, which one it is.
     pub(super) fn cost(&self, totals: &ArmTotals) -> String {
-        format!("{} per {}", time(self.cost_ns_per_op), totals.operation)
+        let of = if totals.is_scored { " of elapsed time" } else { "" };
+        format!("{}{of} per {}", time(self.cost_ns_per_op), totals.operation)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::spent::Spent;
+
+    use super::*;
+
+    #[test]
+    fn a_cost_says_of_which_time_it_is_a_part() {
+        let spent = Spent { elapsed_ns: 100_000, ..Spent::default() };
+        let mut totals = ArmTotals { operation: "step".to_owned(), spent, ..ArmTotals::default() };
+        totals.operations = 1;
+        let figures = |totals: &ArmTotals| Finding::of_part(totals, 90e3, BOUND).figures(totals);
+        assert_eq!(figures(&totals), "90% of the time (90.0 µs per step)");
+        totals.is_scored = true;
+        assert_eq!(figures(&totals), "90% of the time (90.0 µs of elapsed time per step)");
+        totals.spent.elapsed_ns = 200_000;
+        totals.spent.run_queue_ns = Some(100_000);
+        assert!(figures(&totals).starts_with("90% of the time without waits for a CPU ("));
     }
 }
