@@ -8,7 +8,7 @@ use model::material::Material;
 use model::plan::{Plan, StudyPlan};
 use model::run::ArmRecord;
 
-use crate::run_limits::RunLimits;
+use crate::run_limits::{RunLimits, WRITE_LIMIT_BYTES};
 
 /// What is to be measured.
 #[derive(Clone, Debug)]
@@ -42,8 +42,7 @@ pub struct Job {
 }
 
 impl Job {
-    /// What a plan asks for, with the usual manners: a plan goes from machine to machine,
-    /// and how one is treated is for whoever runs it there.
+    /// What a plan asks for.
     pub fn of(plan: &Plan) -> Self {
         let arms = plan.arms();
         let pairs = pairs(&arms);
@@ -56,12 +55,15 @@ impl Job {
             threshold: plan.threshold,
             error_rate: plan.error_rate,
             budget: plan.budget,
-            blocks: None,
+            blocks: plan.rounds.map(|rounds| rounds.get() as usize),
             seed: plan.seed,
             per_second: plan.studies.iter().filter_map(rate).collect(),
             taken_for: plan.studies.iter().filter_map(taken_for).collect(),
             shares: Vec::new(),
-            run_limits: RunLimits::default(),
+            run_limits: RunLimits {
+                write_limit_bytes: plan.write_limit_bytes.unwrap_or(WRITE_LIMIT_BYTES),
+                gentle: plan.gentle,
+            },
         }
     }
 }

@@ -13,9 +13,6 @@
 //!   before the fork, because SQLite must not be used across one.
 //! - `recording`, `articles` and `terminal` serve the commands of those subjects, and `cli` has the flags
 //!   that several commands share. Commands import nothing from each other.
-//!
-//! How a machine is treated (`--gentle`, `--write-limit`) is no part of a plan, since plans go from
-//! machine to machine.
 
 mod articles;
 mod cli;

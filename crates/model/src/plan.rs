@@ -5,6 +5,7 @@
 //! what can be checked without looking at the machine.
 
 use std::collections::HashSet;
+use std::num::NonZeroU32;
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
@@ -61,6 +62,12 @@ pub struct Draft {
     pub error_rate: Option<f64>,
     /// How long the run may take.
     pub budget: Option<Duration>,
+    /// After how many rounds it ends at the latest, where that was said.
+    pub rounds: Option<NonZeroU32>,
+    /// Whether neighbours come first.
+    pub gentle: bool,
+    /// What it may write to storage that wears, where that was said.
+    pub write_limit_bytes: Option<u64>,
     /// What the random order is made from.
     pub seed: Option<u64>,
     /// The limits that fail the run.
@@ -80,6 +87,12 @@ pub struct Plan {
     pub error_rate: f64,
     /// How long the run may take.
     pub budget: Duration,
+    /// After how many rounds it ends at the latest, where that was said.
+    pub rounds: Option<NonZeroU32>,
+    /// Whether neighbours come first.
+    pub gentle: bool,
+    /// What it may write to storage that wears, where that was said.
+    pub write_limit_bytes: Option<u64>,
     /// What the random order is made from.
     pub seed: u64,
     /// The limits that fail the run.
@@ -315,6 +328,9 @@ impl Draft {
             threshold: self.threshold.unwrap_or(DEFAULT_THRESHOLD),
             error_rate: self.error_rate.unwrap_or(DEFAULT_ERROR_RATE),
             budget: self.budget.unwrap_or(DEFAULT_BUDGET),
+            rounds: self.rounds,
+            gentle: self.gentle,
+            write_limit_bytes: self.write_limit_bytes,
             seed: self.seed.unwrap_or(seed),
             fail: self.fail,
             places: self.places,
@@ -416,6 +432,11 @@ pub fn parse_budget(text: &str) -> Result<Duration, String> {
     } else {
         Err(format!("a time of {text} makes no sense: give from 1s to 24h"))
     }
+}
+
+/// Reads a number of rounds.
+pub fn parse_rounds(text: &str) -> Result<NonZeroU32, String> {
+    text.parse().map_err(|_| "a run has a whole number of rounds, at least 1".to_owned())
 }
 
 /// Reads how many operations an application does in a second.

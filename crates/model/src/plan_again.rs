@@ -47,9 +47,11 @@ impl Draft {
             error_rate: Some(*error_rate),
             budget: Some(budget.ok_or_else(invalid)?),
             seed: Some(run.run.seed),
-            fail: Vec::new(),
             places: run.places.iter().map(place).collect::<Result<_, _>>()?,
             studies,
+            // Its times would not be those of a run that pauses between slices, and the reverse.
+            gentle: run.plan.gentle,
+            ..Self::default()
         })
     }
 }

@@ -5,11 +5,12 @@ use std::ops::Range;
 use thiserror::Error;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
+use units::parse_size;
 
 use crate::place::PlaceRequest;
 use crate::plan::{
-    Draft, StudyPlan, find_study, parse_budget, parse_per_second, said_twice, suggestion,
-    unknown_key,
+    Draft, StudyPlan, find_study, parse_budget, parse_per_second, parse_rounds, said_twice,
+    suggestion, unknown_key,
 };
 use crate::study::{
     ParamDescription, ParamValue, StudyDescription, parse_error_rate, parse_threshold,
@@ -29,6 +30,20 @@ pub struct PlanFileError {
     /// What is wrong and what would be right.
     pub message: String,
 }
+
+/// What a plan may have, beside older names.
+const KEYS: [&str; 10] = [
+    "threshold",
+    "error_rate",
+    "budget",
+    "rounds",
+    "gentle",
+    "write_limit",
+    "seed",
+    "fail",
+    "places",
+    "study",
+];
 
 /// A mistake at a place in the text.
 type Mistake = (Range<usize>, String);
@@ -57,14 +72,16 @@ fn read_top(table: &DeTable<'_>, registry: &[&'static StudyDescription]) -> Resu
             "threshold" | "worth" => draft.threshold = Some(read_text(value, parse_threshold)?),
             "error_rate" => draft.error_rate = Some(read_text(value, parse_error_rate)?),
             "budget" => draft.budget = Some(read_text(value, parse_budget)?),
+            // Its other name as a flag is `blocks`.
+            "rounds" | "blocks" => draft.rounds = Some(read_text(value, parse_rounds)?),
+            "gentle" => draft.gentle = read_bool(value)?,
+            "write_limit" => draft.write_limit_bytes = Some(read_text(value, parse_size)?),
             "seed" => draft.seed = Some(read_seed(value)?),
             "fail" => draft.fail = read_list(value, str::parse)?,
             "places" => draft.places = read_places(value)?,
             "study" => draft.studies = read_studies(value, registry)?,
             other => {
-                let known =
-                    ["threshold", "error_rate", "budget", "seed", "fail", "places", "study"];
-                let message = format!("a plan has no key `{other}`{}", suggestion(other, known));
+                let message = format!("a plan has no key `{other}`{}", suggestion(other, KEYS));
                 return Err((key.span(), message));
             }
         }
@@ -185,6 +202,11 @@ fn read_text<T, E: ToString>(
         }
     };
     read(&text).map_err(|e| (value.span(), e.to_string()))
+}
+
+fn read_bool(value: &Spanned<DeValue<'_>>) -> Result<bool, Mistake> {
+    let read = value.get_ref().as_bool();
+    read.ok_or_else(|| (value.span(), "expected true or false here".to_owned()))
 }
 
 fn read_seed(value: &Spanned<DeValue<'_>>) -> Result<u64, Mistake> {

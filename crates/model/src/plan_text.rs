@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::absolute;
 
-use units::{Limit, exact_duration, parse_share};
+use units::{Limit, exact_duration, exact_size, parse_share};
 
 use crate::place::{PlaceRequest, Target};
 use crate::plan::{Plan, PlanError, StudyPlan};
@@ -20,11 +20,12 @@ impl Plan {
             )));
         }
         let mut text = format!(
-            "threshold = {}\nerror_rate = {}\nbudget = {}\nseed = {}\n{}\n[places]\n",
+            "threshold = {}\nerror_rate = {}\nbudget = {}\nseed = {}\n{}{}\n[places]\n",
             quoted(&share(self.threshold)),
             quoted(&share(self.error_rate)),
             quoted(&exact_duration(self.budget)),
             self.seed,
+            self.manners(),
             limits(&self.fail)
         );
         for PlaceRequest { label, target } in &self.places {
@@ -42,6 +43,15 @@ impl Plan {
         }
         self.studies.iter().for_each(|study| write_study(&mut text, study));
         Ok(text)
+    }
+
+    /// How long and how carefully it is measured, where that was said.
+    fn manners(&self) -> String {
+        let rounds = self.rounds.map(|rounds| format!("rounds = {rounds}\n"));
+        let gentle = self.gentle.then(|| "gentle = true\n".to_owned());
+        let limit = self.write_limit_bytes.map(|bytes| quoted(&exact_size(bytes)));
+        let limit = limit.map(|limit| format!("write_limit = {limit}\n"));
+        [rounds, gentle, limit].into_iter().flatten().collect()
     }
 }
 
@@ -101,6 +111,7 @@ fn quoted(text: &str) -> String {
 mod tests {
     #![allow(clippy::unwrap_used)]
 
+    use std::num::NonZeroU32;
     use std::sync::LazyLock;
     use std::time::Duration;
 
@@ -148,6 +159,9 @@ mod tests {
             threshold: Some(0.07),
             error_rate: Some(0.05 / 3.0),
             budget: Some(Duration::from_millis(90_500)),
+            rounds: NonZeroU32::new(12),
+            gentle: true,
+            write_limit_bytes: Some(3 << 29),
             seed: Some(7),
             fail: vec!["made.p99 > 5ms".parse().unwrap(), "made.syncs > 3/op".parse().unwrap()],
             places: places.to_vec(),
@@ -172,6 +186,8 @@ mod tests {
             (plan.threshold.to_bits(), plan.error_rate.to_bits())
         );
         assert_eq!((again.budget, again.seed), (plan.budget, plan.seed));
+        assert_eq!((again.rounds, again.gentle), (plan.rounds, true));
+        assert_eq!(again.write_limit_bytes, Some(3 << 29));
         assert_eq!((again.fail.len(), &again.fail), (2, &plan.fail));
         assert!(text.contains("threshold = \"7%\"\n"), "{text}");
     }

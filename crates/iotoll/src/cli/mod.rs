@@ -8,7 +8,6 @@ mod recorder;
 mod run;
 mod version;
 
-use std::num::NonZeroU32;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -36,11 +35,6 @@ pub(crate) fn one_of<T: Clone + Send + Sync + 'static>(
         let found = values.iter().find(|(name, _)| *name == given);
         found.map(|(_, value)| value.clone()).ok_or("there is no such value")
     })
-}
-
-/// Reads a number of rounds.
-pub(crate) fn parse_rounds(text: &str) -> Result<NonZeroU32, String> {
-    text.parse().map_err(|_| "a run has a whole number of rounds, at least 1".to_owned())
 }
 
 /// The moment that long ago, or the epoch if that is later: no run is older.

@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use engine::run_limits::{RunLimits, WRITE_LIMIT_BYTES};
 use model::matching::{AnyValue, Matching};
 use units::parse_size;
 
@@ -122,13 +121,5 @@ impl MatchArgs {
     /// How the rows of two runs are matched.
     pub(crate) fn rule(&self) -> Matching {
         Matching { any: self.any.clone() }
-    }
-}
-
-impl RunArgs {
-    /// How the machine and its neighbours are treated.
-    pub(crate) fn run_limits(&self) -> RunLimits {
-        let write_limit_bytes = self.write_limit.unwrap_or(WRITE_LIMIT_BYTES);
-        RunLimits { write_limit_bytes, gentle: self.gentle }
     }
 }

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use anyhow::{Context as _, ensure};
 use clap::{Args, ValueHint};
-use model::plan::{Draft, Plan, StudyPlan, find_study, parse_budget};
+use model::plan::{Draft, Plan, StudyPlan, find_study, parse_budget, parse_rounds};
 use model::study::{ParamValue, parse_threshold};
 
-use crate::cli::{KeptArgs, RunArgs, ShownArgs, heading, parse_rounds};
+use crate::cli::{KeptArgs, RunArgs, ShownArgs, heading};
 use crate::exit::{Exit, UsageError};
 use crate::measuring::{Comparison, default_places};
 
@@ -78,7 +78,7 @@ pub(crate) fn run(args: &BenchArgs) -> anyhow::Result<Exit> {
     let plan = plan(args)?;
     let run_args = RunArgs { shown: args.shown.clone(), kept: args.kept, ..RunArgs::default() };
     let comparison =
-        Comparison { rounds: args.rounds, chose_places: true, ..Comparison::of(&plan, &run_args) };
+        Comparison { chose_places: true, ..Comparison::of(&plan, &run_args) };
     comparison.run()
 }
 
@@ -107,6 +107,7 @@ fn plan(args: &BenchArgs) -> anyhow::Result<Plan> {
     let draft = Draft {
         threshold: args.threshold,
         budget: args.budget,
+        rounds: args.rounds,
         seed: args.seed,
         places,
         studies: vec![study],

@@ -137,8 +137,6 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<Exit> {
         shown: ShownArgs { quiet: true, ..args.shown.clone() },
         kept: args.kept,
         gate: args.gate.clone(),
-        gentle: args.gentle,
-        write_limit: args.write_limit,
         ..RunArgs::default()
     };
     let comparison = Comparison {
@@ -216,6 +214,8 @@ fn plan(args: &CheckArgs, programs: &[Program]) -> anyhow::Result<Plan> {
     } else {
         named_places(&args.places)?
     };
+        gentle: args.gentle,
+        write_limit_bytes: args.write_limit,
     let each = if args.gentle { GENTLE_BUDGET } else { BUDGET };
     let draft = Draft {
         budget: args.budget.or(Some(each * places.len() as u32)),

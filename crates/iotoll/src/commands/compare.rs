@@ -12,12 +12,12 @@ use host::input::Input;
 use model::demands::Typed;
 use model::place::Target;
 use model::place_argument::PlaceArgument;
-use model::plan::{Draft, GENTLE_BUDGET, Plan, StudyPlan, parse_budget};
+use model::plan::{Draft, GENTLE_BUDGET, Plan, StudyPlan, parse_budget, parse_rounds};
 use model::plan_file;
 use model::study::{ParamKind, StudyDescription, parse_error_rate, parse_threshold};
 use units::{Limit, quoted};
 
-use crate::cli::{Offered, RunArgs, heading, parse_rounds};
+use crate::cli::{Offered, RunArgs, heading};
 use crate::exit::{self, Exit, UsageError};
 use crate::measuring::{
     Comparison, Consent, Request, clients, default_places, launched, mine, named_places,
@@ -191,7 +191,6 @@ pub(crate) fn run(args: &CompareArgs) -> anyhow::Result<Exit> {
         }
         tell_of_own(args, &named, &plan)?;
         let comparison = Comparison {
-            rounds: args.rounds,
             chose_places: !named.places.is_empty() || named.plan.is_some(),
             others,
             ..Comparison::of(&plan, &args.run)
@@ -283,7 +282,10 @@ fn plan_of(args: &CompareArgs, named: &Named, clients: usize) -> anyhow::Result<
     }
     draft.error_rate = args.error_rate.or(draft.error_rate);
     draft.threshold = args.threshold.or(draft.threshold);
-    draft.budget = args.budget.or(draft.budget).or(args.run.gentle.then_some(GENTLE_BUDGET));
+    draft.rounds = args.rounds.or(draft.rounds);
+    draft.gentle |= args.run.gentle;
+    draft.write_limit_bytes = args.run.write_limit.or(draft.write_limit_bytes);
+    draft.budget = args.budget.or(draft.budget).or(draft.gentle.then_some(GENTLE_BUDGET));
     draft.seed = args.seed.or(draft.seed);
     draft.fail.extend(args.fail.iter().cloned());
     Ok((draft.finish(u64::from(rand::random::<u32>()))?, typed))

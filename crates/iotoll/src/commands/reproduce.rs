@@ -107,7 +107,6 @@ pub(crate) fn run(args: &ReproduceArgs) -> anyhow::Result<Exit> {
     let run_args = RunArgs {
         shown: args.shown.clone(),
         kept: KeptArgs { no_save: args.no_save, dry_run: args.dry_run },
-        write_limit: args.write_limit,
         ..RunArgs::default()
     };
     let mut worst = Exit::Done;
@@ -244,6 +243,7 @@ fn draft(
     }
     draft.budget = args.budget.or(draft.budget);
     draft.seed = args.seed;
+    draft.write_limit_bytes = args.write_limit;
     let uses_originals = spec.needs.iter().any(|need| !missing.iter().any(|m| m.what == need.what));
     if uses_originals && spec.plan.contains("{plan}") {
         draft.fill_in(ORIGINALS, &originals::folder()?.display().to_string());

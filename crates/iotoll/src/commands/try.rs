@@ -6,11 +6,11 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueHint};
-use model::plan::parse_budget;
+use model::plan::{parse_budget, parse_rounds};
 use model::study::parse_threshold;
 use units::parse_size;
 
-use crate::cli::{MECHANISMS, Wanted, heading, one_of, parse_rounds};
+use crate::cli::{MECHANISMS, Wanted, heading, one_of};
 use crate::exit::Exit;
 use crate::trying;
 

@@ -1,7 +1,6 @@
 //! The main job: from a plan to the report of its run. The commands that measure a comparison
 //! differ in where their plan is from.
 
-use std::num::NonZeroU32;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
@@ -38,8 +37,6 @@ use crate::terminal::{Progress, Shown, output};
 pub(crate) struct Comparison<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) args: &'a RunArgs,
-    /// End after so many rounds.
-    pub(crate) rounds: Option<NonZeroU32>,
     /// Whether the user chose the places.
     pub(crate) chose_places: bool,
     /// The article that is repeated by what is measured in the end.
@@ -62,7 +59,6 @@ impl<'a> Comparison<'a> {
         Self {
             plan,
             args,
-            rounds: None,
             chose_places: false,
             article: &|_| None,
             checks: None,
@@ -84,7 +80,7 @@ impl<'a> Comparison<'a> {
         let prints = targets.print_report();
         let gate = Gate::open(&args.gate, plan, prints)?;
         let mut saver = RunSaver::new(saving::open(args.kept.no_save));
-        if args.gentle {
+        if plan.gentle {
             step_back();
         }
         let stop_reason = StopReason::new(signals::stop_flag()?);
@@ -216,11 +212,7 @@ struct Work {
 
 impl Work {
     fn of(plan: &Plan, comparison: &Comparison<'_>) -> anyhow::Result<Self> {
-        let mut job = Job {
-            blocks: comparison.rounds.map(|rounds| rounds.get() as usize),
-            run_limits: comparison.args.run_limits(),
-            ..Job::of(plan)
-        };
+        let mut job = Job::of(plan);
         if let Some(checks) = comparison.checks {
             checks.shape(&mut job);
         }

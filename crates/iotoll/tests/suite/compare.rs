@@ -336,3 +336,24 @@ fn a_plan_file_is_run_and_flags_go_before_it() {
     assert_eq!(result["comparisons"][0]["worth"], 0.1);
     assert_eq!(result["comparisons"][0]["confidence"], 0.99);
 }
+
+#[test]
+fn a_plan_keeps_how_long_and_how_gently_it_is_measured_and_flags_override_it() {
+    let places = Places::new();
+    let [first, second] = ["a.toml", "b.toml"].map(|name| {
+        places.ram.path().parent().unwrap().join(format!("{}-{name}", std::process::id()))
+    });
+    let [one, other] = [&first, &second].map(|path| path.to_str().unwrap());
+    let how = ["--gentle", "--rounds", "7", "--write-limit", "1GiB", "--study", "log"];
+    let dry = run(compare(&places, &[&how[..], &["--write-plan", one, "--dry-run"]].concat()));
+    assert!(dry.status.success(), "{}", stderr(&dry));
+    let again = run(["compare", one, "--rounds", "3", "--write-plan", other, "--dry-run"]);
+    assert!(again.status.success(), "{}", stderr(&again));
+    assert!(stdout(&again).contains("1 GiB written over the run"), "{}", stdout(&again));
+    for (file, rounds) in [(first, 7), (second, 3)] {
+        let text = fs::read_to_string(&file).unwrap();
+        let says = format!("rounds = {rounds}\ngentle = true\nwrite_limit = \"1 GiB\"\n");
+        assert!(text.contains(&says), "{text}");
+        fs::remove_file(file).unwrap();
+    }
+}
