@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::arm::pairs;
+use crate::arm::{Axis, pairs};
 use crate::place::{PlaceFacts, PlaceRequest};
 use crate::plan::{ARMS_MAX, BUDGETS, Draft, Plan, PlanError, StudyPlan, find_study, unknown_key};
 use crate::run::{ArmRecord, PlanRecord, Run};
@@ -60,7 +60,11 @@ impl Plan {
     /// Whether it has the arms and comparisons of a run; an error that says what is missing.
     pub fn check_against(&self, run: &Run) -> Result<(), PlanError> {
         let arms = self.arms();
-        let pairs = pairs(&arms);
+        let mut pairs = pairs(&arms);
+        if run.checks.is_some() {
+            // A check compares places alone.
+            pairs.retain(|pair| pair.axis == Axis::Place);
+        }
         let [now, then] = [(arms.len(), pairs.len()), (run.plan.arms.len(), run.plan.pairs.len())];
         if now == then {
             return Ok(());

@@ -13,7 +13,7 @@ use units::{Limit, parse_size};
 
 use crate::cli::{GateArgs, KeptArgs, Offered, RunArgs, ShownArgs, heading};
 use crate::exit::{Exit, UsageError};
-use crate::measuring::{CheckPlan, Comparison, named_places};
+use crate::measuring::{CheckPlan, Comparison, named_places, usual_programs};
 
 /// The study that a check is made of.
 const STORAGE: &str = "storage";
@@ -23,8 +23,6 @@ const PROGRAM: &str = "program";
 const BUDGET: Duration = Duration::from_secs(20);
 /// Reads under way at a time; the first is shown beside the page cache.
 const DEPTHS: [u64; 3] = [1, 16, 64];
-/// Programs that are answered for where none is named.
-const USUAL: [&str; 2] = ["etcd", "postgresql"];
 
 const CHECK_EXAMPLES: &str = "\
 Examples:
@@ -151,8 +149,7 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<Exit> {
 fn programs(asked: &[String]) -> anyhow::Result<Vec<Program>> {
     let known = studies::programs();
     if asked.is_empty() {
-        let usual = known.into_iter().filter(|program| USUAL.contains(&program.name.as_str()));
-        return Ok(usual.cloned().collect());
+        return Ok(usual_programs());
     }
     if asked == ["none"] {
         return Ok(Vec::new());
@@ -214,11 +211,11 @@ fn plan(args: &CheckArgs, programs: &[Program]) -> anyhow::Result<Plan> {
     } else {
         named_places(&args.places)?
     };
-        gentle: args.gentle,
-        write_limit_bytes: args.write_limit,
     let each = if args.gentle { GENTLE_BUDGET } else { BUDGET };
     let draft = Draft {
         budget: args.budget.or(Some(each * places.len() as u32)),
+        gentle: args.gentle,
+        write_limit_bytes: args.write_limit,
         seed: args.seed,
         places,
         studies: vec![study],

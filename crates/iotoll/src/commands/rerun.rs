@@ -84,20 +84,14 @@ pub(crate) fn run(args: &RerunArgs) -> anyhow::Result<Exit> {
         }
     }
     plan.places.iter().try_for_each(check_place).map_err(wrong)?;
+    let checks = run.checks.as_ref().map(|checks| CheckPlan::again(checks.programs.clone()));
     let run_args = RunArgs {
-        // Its times would not be those of a run that pauses between slices, and the reverse.
-        gentle: run.plan.gentle,
-        shown: args.shown.clone(),
+        shown: ShownArgs { quiet: args.shown.quiet || checks.is_some(), ..args.shown.clone() },
         kept: args.kept,
         ..RunArgs::default()
     };
     // Where a place cannot be made, its arms are others than the article's.
     let has_its_arms = |plan: &Plan| plan.arms().len() == run.plan.arms.len();
-    let checks = run.checks.as_ref().map(|checks| CheckPlan {
-        programs: checks.programs.clone(),
-        is_asked: false,
-        require_fit: false,
-    });
     let article = |plan: &Plan| run.article.clone().filter(|_| has_its_arms(plan));
     let comparison = Comparison {
         chose_places: true,

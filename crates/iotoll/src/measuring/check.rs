@@ -17,6 +17,15 @@ const SLICES_SHARE: f64 = 0.5;
 /// What the programs that were asked for have together beside all else.
 const ASKED_WEIGHT: f64 = 90.0;
 
+/// Programs that are answered for where none is named.
+const USUAL: [&str; 2] = ["etcd", "postgresql"];
+
+/// The programs that are answered for where none is named.
+pub(crate) fn usual_programs() -> Vec<Program> {
+    let known = studies::programs().into_iter();
+    known.filter(|program| USUAL.contains(&program.name.as_str())).cloned().collect()
+}
+
 /// A check, as it was asked for.
 pub(crate) struct CheckPlan {
     pub(crate) programs: Vec<Program>,
@@ -26,6 +35,11 @@ pub(crate) struct CheckPlan {
 }
 
 impl CheckPlan {
+    /// The check that a saved run was of these programs.
+    pub(crate) fn again(programs: Vec<Program>) -> Self {
+        Self { is_asked: programs != usual_programs(), programs, require_fit: false }
+    }
+
     /// What each arm measures.
     pub(crate) fn request(&self, arms: &[Arm]) -> CheckRequest {
         let arms = arms.iter().filter_map(checked).collect();

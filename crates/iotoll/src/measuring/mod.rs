@@ -17,7 +17,7 @@ mod replayed;
 pub(crate) mod session;
 mod stop_reason;
 
-pub(crate) use self::check::CheckPlan;
+pub(crate) use self::check::{CheckPlan, usual_programs};
 pub(crate) use self::comparison::Comparison;
 pub(crate) use self::consent::{Consent, Request};
 pub(crate) use self::environment::LocalEnvironment;

@@ -64,6 +64,17 @@ fn a_check_is_one_screen_is_saved_as_every_run_and_leaves_nothing() {
     let result: Value = serde_json::from_str(&stdout(&run(["show", id, "--json", "-"]))).unwrap();
     assert_eq!(result["schema"], "iotoll.result/2");
     assert_eq!(result["check"]["places"], document["places"]);
+
+    // It is measured again as a check of the same.
+    let dry_run = |args: &[&str]| {
+        stdout(&run([args, &["--budget", BUDGET, "--seed", "1", "--dry-run"]].concat()))
+    };
+    assert_eq!(dry_run(&["rerun", id]), dry_run(&["check", place, "--for", "etcd=1"]));
+    let again = run(["rerun", id, "--budget", "2s", "--no-save", "--json", "-"]);
+    assert_eq!(again.status.code(), Some(0), "{}", stderr(&again));
+    let again: Value = serde_json::from_str(&stdout(&again)).unwrap();
+    assert_eq!(again["schema"], "iotoll.check/1");
+    places.assert_empty();
 }
 
 #[test]
