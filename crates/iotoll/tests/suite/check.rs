@@ -65,6 +65,13 @@ fn a_check_is_one_screen_is_saved_as_every_run_and_leaves_nothing() {
     assert_eq!(result["schema"], "iotoll.result/2");
     assert_eq!(result["check"]["places"], document["places"]);
 
+    // A page and Markdown have the rows of the screen, and no others before them.
+    let row = screen.lines().find(|line| line.starts_with("fsync of an append")).unwrap();
+    for (flag, no) in [("--html", "on one axis"), ("--markdown", "compared with now")] {
+        let written = stdout(&run(["show", id, flag, "-"]));
+        assert!(written.contains(row) && !written.contains(no), "{written}");
+    }
+
     // It is measured again as a check of the same.
     let dry_run = |args: &[&str]| {
         stdout(&run([args, &["--budget", BUDGET, "--seed", "1", "--dry-run"]].concat()))

@@ -5,6 +5,7 @@ use model::analysis::Verdict;
 use units::{listed, percent, two_digits};
 
 use super::entry::{self, Entry, is_move};
+use crate::check;
 use crate::difference::FACTOR_FROM;
 use crate::subject::Subject;
 
@@ -16,6 +17,9 @@ const NAMES_MAX: usize = 3;
 pub(crate) fn headline(subject: Subject) -> Option<String> {
     if subject.analysis.blocks == 0 {
         return None;
+    }
+    if let Some(told) = subject.analysis.check.as_ref().and_then(check::in_short) {
+        return Some(told);
     }
     let entries = entry::all(subject);
     if entries.iter().all(|entry| entry.advice.change.is_none()) {

@@ -28,10 +28,15 @@ pub(crate) struct Shown<'a> {
     pub(crate) width: Width,
 }
 
+/// Whether a run is shown as a check: not where nothing was measured.
+pub(crate) fn is_shown(run: &Run, analysis: &Analysis) -> bool {
+    run.checks.is_some() && analysis.check.is_some() && analysis.blocks > 0
+}
+
 /// What a check says; nothing where the run is none, or nothing was measured.
 pub(crate) fn text(run: &Run, analysis: &Analysis, rest: Rest<'_>, width: Width) -> Option<String> {
     let (request, check) = run.checks.as_ref().zip(analysis.check.as_ref())?;
-    if analysis.blocks == 0 {
+    if !is_shown(run, analysis) {
         return None;
     }
     let (full, width) = (rest.is_below(), width.min(PROSE));

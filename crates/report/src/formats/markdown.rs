@@ -6,6 +6,7 @@ use model::printable::without_commands;
 use model::run::Run;
 use units::time;
 
+use crate::check;
 use crate::difference::Difference;
 use crate::markdown_text::escaped;
 use crate::reproduction;
@@ -36,8 +37,12 @@ pub fn text(run: &Run, analysis: &Analysis) -> String {
     without_commands(&page).into_owned()
 }
 
-/// Every combination as a row of a table, with how it compares with what is done now.
+/// Every combination as a row of a table, with how it compares with what is done now; nothing
+/// of a check, whose screen has rows of its own.
 fn figures(run: &Run, analysis: &Analysis) -> String {
+    if check::is_shown(run, analysis) {
+        return String::new();
+    }
     let subject = Subject { run, analysis };
     let rows = analysis.arms.iter().map(|arm| {
         let found = analysis.against_now(&arm.id);
@@ -45,8 +50,9 @@ fn figures(run: &Run, analysis: &Analysis) -> String {
             arm.time_per_op_ns.as_ref().map_or_else(String::new, |latency| time(of(latency)))
         };
         let (against, verdict) = found.map_or_else(Default::default, |comparison| {
-            let Difference { ratio, interval } = Difference::of(comparison);
-            (format!("{ratio} ({interval})"), comparison.verdict.as_str().to_owned())
+            let difference = Difference::of(comparison);
+            let against = difference.ratio.clone() + &difference.in_brackets();
+            (against, comparison.verdict.as_str().to_owned())
         });
         let [p50, p99] = [percentile(|latency| latency.p50), percentile(|latency| latency.p99)];
         vec![arm.id.clone(), words::typical(subject, arm), p50, p99, against, verdict]

@@ -6,8 +6,10 @@ use model::run::Run;
 use super::answer;
 use super::markup::{Element, Markup, classed, el};
 use crate::answer::{Screen, headline};
-use crate::manners;
+use crate::rest::Rest;
 use crate::subject::Subject;
+use crate::text::WIDTH;
+use crate::{check, manners};
 
 /// The title, and what must be known of the run as a whole.
 pub(super) fn title_and_warnings(subject: Subject) -> Markup {
@@ -26,8 +28,13 @@ pub(super) fn title_and_warnings(subject: Subject) -> Markup {
     out
 }
 
-/// The first picture: the advice along one axis.
+/// The first picture: the advice along one axis. A check is shown as on its screen.
 pub(super) fn answer(Subject { run, analysis }: Subject) -> Markup {
+    if let Some(styled) = check::text(run, analysis, Rest::Nowhere, WIDTH) {
+        let plain = anstream::adapter::strip_str(&styled).to_string();
+        let pre = el("pre").attr("tabindex", 0).attr("role", "region").attr("aria-label", "Check");
+        return pre.children(plain.lines().map(|line| el("span").text(line))).into();
+    }
     let screen = Screen::of(run, analysis);
     let mut out = Markup::default();
     out.push(screen.nothing_known.iter().map(|text| el("p").prose(text)).collect::<Markup>());
@@ -37,6 +44,9 @@ pub(super) fn answer(Subject { run, analysis }: Subject) -> Markup {
 
 /// What else one must know.
 pub(super) fn notes(Subject { run, analysis }: Subject) -> Markup {
+    if check::is_shown(run, analysis) {
+        return Markup::default();
+    }
     let screen = Screen::of(run, analysis);
     let mut out: Markup =
         screen.opening.iter().map(|text| classed("p", "facts").prose(text)).collect();
