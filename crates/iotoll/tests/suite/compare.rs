@@ -357,3 +357,13 @@ fn a_plan_keeps_how_long_and_how_gently_it_is_measured_and_flags_override_it() {
         fs::remove_file(file).unwrap();
     }
 }
+
+#[test]
+fn where_nothing_is_known_what_would_help_is_named() {
+    let places = Places::new();
+    let none = run(compare(&places, &["--study", "log", "--write-limit", "0", "--no-save"]));
+    assert_eq!(none.status.code(), Some(1), "{}", stderr(&none));
+    let says = stdout(&none).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(says.contains("pass a larger --write-limit"), "{says}");
+    assert!(says.contains("a longer --budget would not change that"), "{says}");
+}

@@ -97,6 +97,14 @@ fn nothing_known_of(run: &Run) -> &'static str {
     if run.failures.len() == run.plan.arms.len() {
         return "Nothing could be measured: every combination failed.";
     }
+    if run.run.interrupted {
+        return "Nothing is known yet: it was interrupted before a round was complete. Let it run \
+                longer.";
+    }
+    if run.run.ended_early.is_some() {
+        return "Nothing is known yet: no round was complete. It ended early, for the reason above; a \
+                longer --budget would not change that.";
+    }
     "Nothing is known yet: no round was complete. A longer --budget, or fewer studies and places, \
      would change that."
 }
