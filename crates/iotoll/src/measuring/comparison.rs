@@ -76,9 +76,9 @@ impl<'a> Comparison<'a> {
             output::result(&dry_run::describe(job, &places.facts, needs, output::width()))?;
             return Ok(Exit::Done);
         }
-        let targets = Targets::open(args.shown.formats.files())?;
+        let mut targets = Targets::open(args.shown.formats.files())?;
+        let gate = Gate::open(&args.gate, plan, &mut targets)?;
         let prints = targets.print_report();
-        let gate = Gate::open(&args.gate, plan, prints)?;
         let mut saver = RunSaver::new(saving::open(args.kept.no_save));
         if plan.gentle {
             step_back();

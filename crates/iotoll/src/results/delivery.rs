@@ -12,8 +12,11 @@ use crate::results::destination::Destination;
 use crate::terminal::output;
 
 /// Where a result goes besides the report.
-#[derive(Default)]
-pub(crate) struct Targets(Vec<(Variant, Destination)>);
+pub(crate) struct Targets {
+    files: Vec<(Variant, Destination)>,
+    /// Whether standard output has the report.
+    prints: bool,
+}
 
 impl Targets {
     /// Finds out what they are, before anything is measured.
@@ -36,18 +39,28 @@ impl Targets {
                 return Err(written_twice(flags, &file).into());
             }
         }
-        Ok(Self(targets))
+        Ok(Self { files: targets, prints: to_stdout == 0 })
+    }
+
+    /// Has another output take the report's place.
+    pub(crate) fn take_stdout(&mut self, flag: &str) -> Result<(), UsageError> {
+        if !self.prints {
+            let flags = flags(&[flag], |_| true);
+            return Err(UsageError(format!("only one of {flags} can print to standard output")));
+        }
+        self.prints = false;
+        Ok(())
     }
 
     /// Whether standard output has the report.
     pub(crate) fn print_report(&self) -> bool {
-        !self.0.iter().any(|(_, target)| target.is_stdout())
+        self.prints
     }
 
     /// What has to be rendered for them.
     pub(crate) fn asked(&self) -> Asked {
         Asked {
-            variants: self.0.iter().map(|(variant, _)| *variant).collect(),
+            variants: self.files.iter().map(|(variant, _)| *variant).collect(),
             width: self.print_report().then(output::width),
         }
     }
@@ -56,9 +69,9 @@ impl Targets {
     /// wrong with one does not keep the others.
     pub(crate) fn deliver(self, rendered: Rendered) -> anyhow::Result<()> {
         let prints = self.print_report();
-        ensure!(rendered.files.len() == self.0.len(), "not every file was rendered");
+        ensure!(rendered.files.len() == self.files.len(), "not every file was rendered");
         let mut delivered = Ok(());
-        for ((_, target), bytes) in self.0.into_iter().zip(rendered.files) {
+        for ((_, target), bytes) in self.files.into_iter().zip(rendered.files) {
             delivered = delivered.and(target.write(&bytes));
         }
         delivered.and(if prints { output::result(&rendered.report) } else { Ok(()) })
@@ -116,7 +129,9 @@ pub(crate) fn deliver_list(
     list: &impl Serialize,
     report: impl FnOnce(usize) -> String,
 ) -> anyhow::Result<()> {
-    let targets = Targets(target.map(|target| (JSON, target)).into_iter().collect());
+    let prints = target.as_ref().is_none_or(|target| !target.is_stdout());
+    let files = target.map(|target| (JSON, target)).into_iter().collect();
+    let targets = Targets { files, prints };
     let rendered = render_by(&targets.asked(), |_| Some(json(list)), report)?;
     targets.deliver(rendered)
 }

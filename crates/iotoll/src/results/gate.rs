@@ -13,6 +13,7 @@ use crate::cli::GateArgs;
 use crate::exit::{Exit, UsageError};
 use crate::results::baseline::{diff, judged, repeats};
 use crate::results::confined;
+use crate::results::delivery::Targets;
 use crate::results::destination::Destination;
 use crate::results::source::Source;
 use crate::terminal::output;
@@ -28,9 +29,12 @@ pub(crate) struct Gate {
 }
 
 impl Gate {
-    /// Reads the baseline before anything is measured. `prints` is whether standard output has
-    /// the report, and no other output.
-    pub(crate) fn open(args: &GateArgs, plan: &Plan, prints: bool) -> anyhow::Result<Self> {
+    /// Reads the baseline before anything is measured. `targets` are the outputs beside it.
+    pub(crate) fn open(
+        args: &GateArgs,
+        plan: &Plan,
+        targets: &mut Targets,
+    ) -> anyhow::Result<Self> {
         for (flag, is_given) in [("--junit", args.junit.is_some()), ("--github", args.github)] {
             ensure!(
                 !is_given || args.baseline.is_some() || !plan.fail.is_empty(),
@@ -49,8 +53,11 @@ impl Gate {
         };
         let baseline = args.baseline.as_ref().map(read).transpose()?;
         let junit = args.junit.as_deref().map(Destination::open).transpose()?;
+        if junit.as_ref().is_some_and(Destination::is_stdout) {
+            targets.take_stdout("--junit")?;
+        }
         ensure!(
-            !args.github || prints,
+            !args.github || targets.print_report(),
             UsageError(
                 "--github prints to standard output, which another option already uses".into()
             )

@@ -161,6 +161,11 @@ fn a_baseline_is_a_gate_that_says_what_failed_it() {
     let ram = common::place("ram", kept.places().ram.path());
     let others = ["compare", &ram, "--study", "page", "--blocks", "1", "--baseline", &slow];
     assert_fails(&kept.run(&others), 6, &["nothing of --baseline was measured"]);
+    // Standard output has one of the outputs, in place of the report.
+    let alone = stdout(&kept.compare(&["--junit", "-", "--fail", "log.p99 > 1h"]));
+    assert!(alone.starts_with("<?xml") && alone.trim_end().ends_with('>'), "{alone}");
+    let both = kept.compare(&["--junit", "-", "--json", "-", "--fail", "log.p99 > 1h"]);
+    assert_fails(&both, 2, &["only one of", "can print to standard output"]);
     assert_fails(&kept.compare(&["--junit", &xml]), 2, &["--junit needs", "--baseline RUN"]);
 }
 
