@@ -5,13 +5,14 @@
 
 use std::fs::{self, File};
 use std::io;
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, ErrorCode, MAIN_DB, OpenFlags, TransactionBehavior};
-use rustix::fs::{Mode, OFlags};
+use rustix::fs::{Access, Mode, OFlags, access};
 use rustix::io::Errno;
 use rustix::process::geteuid;
 
@@ -141,6 +142,34 @@ pub(crate) fn open(folder: &Path) -> Result<Connection, Error> {
     }
     let settings = "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;";
     connection.execute_batch(settings).map_err(failed("opening it"))?;
+    Ok(connection)
+}
+
+/// Whether the one in a folder, and what `SQLite` keeps beside it, may be written.
+pub(crate) fn is_writable(folder: &Path) -> bool {
+    [folder, &path(folder)].into_iter().all(|path| access(path, Access::WRITE_OK).is_ok())
+}
+
+/// Opens the one in a folder where nothing may be written.
+pub(crate) fn open_to_read(folder: &Path) -> Result<Connection, Error> {
+    let path = path(folder);
+    make_file(&path)?;
+    let failed = |action| Error::database(&path, action);
+    // Beside a log, the file alone is not all. Without one, nobody can change the file.
+    let [_, log, ..] = files(folder);
+    let how =
+        if fs::metadata(log).is_ok_and(|log| log.len() > 0) { "mode=ro" } else { "immutable=1" };
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX
+        | OpenFlags::SQLITE_OPEN_NOFOLLOW
+        | OpenFlags::SQLITE_OPEN_URI;
+    let name: String = path.as_os_str().as_bytes().iter().map(|b| format!("%{b:02x}")).collect();
+    let connection = Connection::open_with_flags(format!("file:{name}?{how}"), flags);
+    let connection = connection.map_err(failed("opening it"))?;
+    connection.busy_timeout(PATIENCE).map_err(failed("opening it"))?;
+    if version(&connection, &path)? < VERSION {
+        return Err(Error::io(&path, "upgrading it")(Errno::ROFS.into()));
+    }
     Ok(connection)
 }
 

@@ -58,6 +58,8 @@ pub struct Store {
     connection: Connection,
     folder: PathBuf,
     narrowed: Vec<Narrowed>,
+    /// Whether it can only be read: then nothing is kept of what reading finds out.
+    is_read_only: bool,
 }
 
 impl Store {
@@ -65,7 +67,7 @@ impl Store {
     pub fn open(folder: &Path) -> Result<Self, Error> {
         let folder = folder::make(folder)?;
         let narrowed = narrowed::narrow(&folder)?;
-        Ok(Self { connection: database::open(&folder)?, folder, narrowed })
+        Ok(Self { connection: database::open(&folder)?, folder, narrowed, is_read_only: false })
     }
 
     /// What others could read before it was opened.
@@ -73,9 +75,14 @@ impl Store {
         &self.narrowed
     }
 
-    /// Opens the database in that folder; nothing where there is none.
+    /// Opens the database in that folder, if need be to be read alone; nothing where there is none.
     pub fn open_existing(folder: &Path) -> Result<Option<Self>, Error> {
         match folder::existing(folder)? {
+            Some(found) if database::is_in(&found) && !database::is_writable(&found) => {
+                let connection = database::open_to_read(&found)?;
+                let narrowed = Vec::new();
+                Ok(Some(Self { connection, folder: found, narrowed, is_read_only: true }))
+            }
             Some(found) if database::is_in(&found) => Self::open(folder).map(Some),
             _ => Ok(None),
         }

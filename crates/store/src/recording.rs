@@ -53,6 +53,9 @@ impl Store {
 
     /// The runs that were killed, and of which that was not known before.
     pub fn find_killed(&mut self) -> Result<Vec<Entry>, Error> {
+        if self.is_read_only {
+            return Ok(Vec::new());
+        }
         let folder = self.folder.clone();
         self.write("looking for killed runs", |database| {
             lock::sweep(&folder)?;

@@ -347,3 +347,29 @@ fn a_store_that_others_could_read_is_reported_once_and_narrowed() {
     assert_eq!((mode(&data), mode(&database)), (0o700, 0o600));
     assert_eq!(stderr(&keeping(&data).arg("history").output().unwrap()), "");
 }
+
+#[test]
+fn runs_that_can_only_be_read_are_read() {
+    let Some(mounted) = Mounted::tmpfs("a store that can only be read", "size=64m,mode=700") else {
+        return;
+    };
+    let folder = mounted.path().join("data");
+    let measured = comparing(&folder, "1s").output().unwrap();
+    assert!(measured.status.success(), "{}", stderr(&measured));
+    mounted.remount("ro");
+    let page = tempfile::tempdir().unwrap().path().with_extension("html");
+    for args in [&["show"][..], &["history"], &["report", "-o", page.to_str().unwrap()]] {
+        let output = keeping(&folder).args(args).output().unwrap();
+        assert!(output.status.success(), "{args:?}: {}", stderr(&output));
+        assert!(!stderr(&output).contains("Read-only"), "{args:?}: {}", stderr(&output));
+    }
+    assert!(fs::remove_file(page).is_ok());
+    let shown = keeping(&folder).arg("show").output().unwrap();
+    assert_eq!(stdout(&shown), stdout(&measured));
+    // What cannot be kept is told, and why is told once.
+    let told = stderr(&comparing(&folder, "1s").output().unwrap());
+    assert!(told.contains("this run is not saved"), "{told}");
+    let removed = keeping(&folder).args(["prune", "last"]).output().unwrap();
+    assert_eq!(removed.status.code(), Some(1));
+    assert_eq!(stderr(&removed).matches("attempt to write").count(), 1, "{}", stderr(&removed));
+}
