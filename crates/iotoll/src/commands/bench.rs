@@ -78,7 +78,7 @@ pub(crate) fn run(args: &BenchArgs) -> anyhow::Result<Exit> {
     let plan = plan(args)?;
     let run_args = RunArgs { shown: args.shown.clone(), kept: args.kept, ..RunArgs::default() };
     let comparison =
-        Comparison { chose_places: true, ..Comparison::of(&plan, &run_args) };
+        Comparison { chose_places: true, needs_all: true, ..Comparison::of(&plan, &run_args) };
     comparison.run()
 }
 

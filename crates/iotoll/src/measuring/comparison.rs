@@ -43,6 +43,8 @@ pub(crate) struct Comparison<'a> {
     pub(crate) article: &'a dyn Fn(&Plan) -> Option<Article>,
     /// What of storage is checked, where that is what is wanted.
     pub(crate) checks: Option<&'a CheckPlan>,
+    /// Whether the run fails where a combination does.
+    pub(crate) needs_all: bool,
     /// The other ranks, as clients.
     pub(crate) others: Option<&'a Leader>,
 }
@@ -62,6 +64,7 @@ impl<'a> Comparison<'a> {
             chose_places: false,
             article: &|_| None,
             checks: None,
+            needs_all: false,
             others: None,
         }
     }
@@ -126,7 +129,7 @@ impl<'a> Comparison<'a> {
         drop(runner);
         let closed = session.close().and(places.close());
         delivered.and(closed)?;
-        let exit = self.fit(exit_code(args, &run, &analysis, judged?)?, &analysis);
+        let exit = self.fit(exit_code(args, &run, &analysis, judged?)?, &run, &analysis);
         if let (Exit::Done | Exit::NoVerdict, Some(why)) = (exit, stop_reason.why()) {
             output::note(&format!("ended early: {why}"));
             return Ok(Exit::CouldNot);
@@ -143,10 +146,11 @@ impl<'a> Comparison<'a> {
         }
     }
 
-    /// How it ends, where storage was to be good enough.
-    fn fit(&self, exit: Exit, analysis: &Analysis) -> Exit {
+    /// How it ends, where storage was to be good enough, or all combinations to be measured.
+    fn fit(&self, exit: Exit, run: &Run, analysis: &Analysis) -> Exit {
         match (exit, self.checks) {
             (Exit::Done | Exit::NoVerdict, Some(checks)) => checks.exit(exit, analysis),
+            (Exit::Done, None) if self.needs_all && !run.failures.is_empty() => Exit::CouldNot,
             _ => exit,
         }
     }

@@ -81,6 +81,9 @@ fn bench_compares_commands_by_their_names_in_the_current_directory() {
     assert_eq!(one.status.code(), Some(2));
     let failing = bench(&["--rounds", "3", "--prepare", "false"]);
     assert_eq!(failing.status.code(), Some(1), "{}", stderr(&failing));
+    let half = run(["bench", "true", "false", "--rounds", "3", "--no-save", "--markdown", "-"]);
+    assert_eq!(half.status.code(), Some(1), "{}", stderr(&half));
+    assert!(stdout(&half).contains("command=false") && !stdout(&half).contains(" ()"));
 }
 
 #[test]
