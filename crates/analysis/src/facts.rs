@@ -1,6 +1,7 @@
 //! What is not the same about two runs besides their times: the machine, the places, and how
 //! they were treated. And what makes an arm of two runs the same.
 
+use model::check::{CheckRequest, Need};
 use model::diff::Fact;
 use model::place::{DeviceLayer, PlaceFacts};
 use model::run::{ArmRecord, Machine, Run};
@@ -27,6 +28,9 @@ pub(crate) fn apart(before: &Run, after: &Run, places: &[(usize, usize)]) -> Vec
     facts.take("clock", &before.floor.clock, &after.floor.clock);
     let gentle = |run: &Run| if run.plan.gentle { "yes" } else { "no" }.to_owned();
     facts.take("--gentle", &gentle(before), &gentle(after));
+    if let (Some(old), Some(new)) = (&before.checks, &after.checks) {
+        facts.take("--for", &asked_for(old), &asked_for(new));
+    }
     for &(old, new) in places {
         if let (Some(old), Some(new)) = (before.places.get(old), after.places.get(new)) {
             facts.take_places(old, new);
@@ -34,6 +38,15 @@ pub(crate) fn apart(before: &Run, after: &Run, places: &[(usize, usize)]) -> Vec
     }
     facts.take_materials(before, after);
     facts.0
+}
+
+/// The programs of a check, with what the user asked of them.
+fn asked_for(check: &CheckRequest) -> String {
+    let asked = |need: &Need| need.source.strip_prefix("--for ").map(str::to_owned);
+    let told = check.programs.iter().map(|program| {
+        program.needs.iter().find_map(asked).unwrap_or_else(|| program.name.clone())
+    });
+    told.collect::<Vec<_>>().join(",")
 }
 
 /// What an arm timed and where, in a text that is the same in runs that repeat each other.

@@ -72,6 +72,13 @@ fn a_check_is_one_screen_is_saved_as_every_run_and_leaves_nothing() {
         assert!(written.contains(row) && !written.contains(no), "{written}");
     }
 
+    // What was asked for is part of what differs.
+    let [other, same] = [file("other.json"), file("same.json")];
+    fs::write(&same, result.to_string()).unwrap();
+    fs::write(&other, result.to_string().replace("--for etcd=1", "--for etcd=2")).unwrap();
+    let diff = stdout(&run(["diff", &same, &other]));
+    assert!(diff.contains("--for") && diff.contains("etcd=2"), "{diff}");
+
     // It is measured again as a check of the same.
     let dry_run = |args: &[&str]| {
         stdout(&run([args, &["--budget", BUDGET, "--seed", "1", "--dry-run"]].concat()))
