@@ -63,7 +63,12 @@ pub fn nearest<'a>(typed: &str, names: impl IntoIterator<Item = &'a str>) -> Opt
 
 /// Reads a share that can serve as `threshold`.
 pub fn parse_threshold(text: &str) -> Result<f64, String> {
-    let threshold = units::parse_share(text).map_err(|e| e.to_string())?;
+    let threshold = units::parse_share(text).map_err(|error| match error {
+        units::UnitError::Share(_) => {
+            format!("`{text}` is not a threshold: write a percentage from 0% to 100%, as in 5%")
+        }
+        other => other.to_string(),
+    })?;
     if threshold <= 1.0 {
         Ok(threshold)
     } else {

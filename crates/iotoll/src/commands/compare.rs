@@ -274,7 +274,12 @@ fn plan_of(args: &CompareArgs, named: &Named, clients: usize) -> anyhow::Result<
     if clients > 1 {
         clients::fill_in(&mut draft, clients)?;
     }
-    for now in &args.now {
+    for (at, now) in args.now.iter().enumerate() {
+        let of = |now: &str| now.split('=').next().map(|name| name.trim().to_owned());
+        if let Some(other) = args.now[..at].iter().find(|other| of(other) == of(now)) {
+            let why = "an application does one of them now; the others are compared with it";
+            bail!(UsageError(format!("--now {other} and --now {now}: {why}")));
+        }
         draft.set_now(now, &registry)?;
     }
     for rate in &args.per_second {

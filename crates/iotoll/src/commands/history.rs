@@ -46,7 +46,7 @@ pub(crate) struct HistoryArgs {
     /// List at most N runs [default: 20]
     ///
     /// With --json, the default is all.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = parse_limit)]
     limit: Option<usize>,
 
     /// Show when combinations became slower or faster
@@ -191,6 +191,12 @@ fn listed<'a>((entry, line): (&'a Entry, &'a Line<'a>)) -> Listed<'a> {
         what: &entry.subject,
         answer: &line.answer,
     }
+}
+
+/// Reads how many runs are listed.
+fn parse_limit(text: &str) -> Result<usize, &'static str> {
+    let limit = text.parse().ok().filter(|limit| *limit > 0);
+    limit.ok_or("a list has a whole number of runs, at least 1")
 }
 
 /// Reads a date, as the moment at which it begins, or an age, as that long ago.

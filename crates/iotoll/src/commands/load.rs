@@ -101,6 +101,7 @@ pub(crate) struct LoadArgs {
     ///
     /// Gaps are constant, uniform or exponential; their mean is 1/rate. [default: constant]
     #[arg(long, value_name = "GAP", default_value = "constant", value_parser = one_of(&GAPS))]
+    #[arg(conflicts_with = "concurrency")]
     #[arg(help_heading = heading::WORKLOAD, hide_default_value = true)]
     #[arg(hide_possible_values = true)]
     gap: Gap,
@@ -120,7 +121,8 @@ pub(crate) struct LoadArgs {
 
     /// Send N requests in a closed loop
     #[arg(help_heading = heading::WORKLOAD)]
-    #[arg(long, value_name = "N", requires = "concurrency", value_parser = at_least_one())]
+    #[arg(long, value_name = "N", requires = "concurrency", conflicts_with = "rate")]
+    #[arg(value_parser = at_least_one())]
     requests: Option<u64>,
 
     /// Send several requests on each connection

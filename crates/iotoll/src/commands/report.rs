@@ -54,7 +54,8 @@ pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<Exit> {
         runs => runs.iter().map(|run| Some(run.as_path())).collect(),
     };
     let named = args.output.as_deref();
-    let destination = named.map(Destination::open).transpose()?;
+    let open_named = |file| Destination::open_named(file, &["html", "htm", "md"]);
+    let destination = named.map(open_named).transpose()?;
     let is_markdown = named.is_some_and(|file| file.extension() == Some(OsStr::new("md")));
     let sources = given.iter().map(|run| open(*run, REPORT)).collect::<Result<Vec<_>, _>>()?;
     let matching = args.matching.rule();

@@ -61,7 +61,8 @@ pub(crate) struct ShareArgs {
 
 pub(crate) fn run(args: &ShareArgs) -> anyhow::Result<Exit> {
     let given = args.run.as_deref();
-    let destination = args.output.as_deref().map(Destination::open).transpose()?;
+    let open_named = |file| Destination::open_named(file, &["json", "html", "trace"]);
+    let destination = args.output.as_deref().map(open_named).transpose()?;
     let is_page = args.output.as_ref().is_some_and(|f| f.extension() == Some(OsStr::new("html")));
     let source = open(given, SHARE)?;
     let is_trace = matches!(source, Source::Trace(_));

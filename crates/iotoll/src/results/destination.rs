@@ -37,6 +37,18 @@ impl Destination {
         }
     }
 
+    /// The same of a file whose name ends in one of these, if in anything.
+    pub(crate) fn open_named(path: &Path, endings: &[&str]) -> anyhow::Result<Self> {
+        if let Some(ending) = path.extension()
+            && endings.iter().all(|known| ending != *known)
+        {
+            let (path, known) = (path.display(), endings.join(" or ."));
+            let why = format!("{path}: the name of the file ends in .{known}");
+            return Err(UsageError(why).into());
+        }
+        Self::open(path)
+    }
+
     /// Whether it takes the report's place.
     pub(crate) fn is_stdout(&self) -> bool {
         matches!(self, Self::Stdout)

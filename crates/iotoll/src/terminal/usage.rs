@@ -25,6 +25,7 @@ pub(crate) fn explained(mut error: Error, commands: &Command) -> ExitCode {
     for (kind, value) in given {
         error.insert(kind, value);
     }
+    leave_hidden_out(&mut error);
     let elsewhere = elsewhere(&error, commands);
     if elsewhere.is_some() {
         // It was no value.
@@ -37,6 +38,17 @@ pub(crate) fn explained(mut error: Error, commands: &Command) -> ExitCode {
     }
     output::aside(|_| text);
     Exit::Usage.into()
+}
+
+/// Suggests no command that iotoll starts of itself.
+fn leave_hidden_out(error: &mut Error) {
+    let kind = ContextKind::SuggestedSubcommand;
+    if let Some(ContextValue::Strings(names)) = error.remove(kind) {
+        let shown: Vec<String> = names.into_iter().filter(|name| !name.starts_with("__")).collect();
+        if !shown.is_empty() {
+            error.insert(kind, ContextValue::Strings(shown));
+        }
+    }
 }
 
 /// Which commands have the flag that the given one has not.

@@ -99,6 +99,28 @@ fn a_flag_of_another_command_names_that_command() {
 }
 
 #[test]
+fn what_would_be_ignored_is_refused() {
+    let now = ["compare", "--study", "log", "--now", "log=held", "--now", "log=reopen"];
+    let load = ["load", "http://127.0.0.1:1/", "--no-save"];
+    let closed = ["--concurrency", "1", "--requests", "1", "--gap", "uniform"];
+    let cases: [(&[&str], &[&str]); 7] = [
+        (&now, &["--now log=held and --now log=reopen: an application does one of them now"]),
+        (&["history", "--limit", "0"], &["a whole number of runs, at least 1"]),
+        (&["compare", "--threshold", "nan"], &["`nan` is not a threshold", "from 0% to 100%"]),
+        (&["report", "-o", "r.txt"], &["r.txt: the name of the file ends in .html or .htm or .md"]),
+        (&["share", "-o", "a.pdf"], &["a.pdf: the name of the file ends in .json or .html"]),
+        (&[&load[..], &["--rate", "9", "--requests", "1"]].concat(), &["--rate", "--requests"]),
+        (&[&load[..], &closed].concat(), &["--gap", "--concurrency"]),
+    ];
+    for (args, says) in cases {
+        assert_fails(&run(args), 2, says);
+    }
+    let hidden = run(["serve"]);
+    assert_fails(&hidden, 2, &["unrecognized subcommand 'serve'"]);
+    assert!(!stderr(&hidden).contains("__serve"), "{}", stderr(&hidden));
+}
+
+#[test]
 fn a_misspelt_name_is_answered_by_the_nearest() {
     let cases: [(&[&str], &str); 8] = [
         (&["shwo"], "'show'"),
