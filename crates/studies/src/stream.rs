@@ -19,7 +19,7 @@ use engine::study::{
 use model::case::Case;
 use model::integrity::Integrity;
 use model::slice::Outcome;
-use model::study::{ParamKind, Params, StudyDescription};
+use model::study::{Params, StudyDescription};
 use rustix::fs::{OFlags, fdatasync};
 use units::exact_size;
 
@@ -28,7 +28,7 @@ use crate::file::{open_for_reading, open_for_writing, write_whole};
 use crate::random::{self, stamp};
 use crate::read_back::{PIECE_BYTES, compared, ends};
 use crate::rules::change;
-use crate::specs::param;
+use crate::specs::{param, size};
 
 const NAME: &CStr = c"stream.bin";
 const WRITING: &str = "writing the stream";
@@ -55,13 +55,8 @@ static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| {
     StudyDescription {
         moves_bytes: true,
         params: vec![
-            param(
-                "block",
-                "size of each write",
-                ParamKind::Size { min: 1, max: 64 << 20 },
-                "1 MiB",
-            ),
-            param("total", "size of the file", ParamKind::Size { min: 1, max: 64 << 30 }, "32 MiB"),
+            param("block", "size of each write", size(1, 64 << 20, "1 MiB")),
+            param("total", "size of the file", size(1, 64 << 30, "32 MiB")),
         ],
         details: "A slice writes a file from start to end and forces it to the device once, as `dd \
                   conv=fdatasync` does. Each block has its share of that sync. The bytes are random, \

@@ -1,10 +1,10 @@
 //! What workers of one slice came to together: how evenly they went, who was slowest, and how
 //! far apart those began that share no clock.
 
-use model::study::{Better, FigureDescription, Fold, Unit};
+use model::study::{Better, FigureDescription, Unit};
 use process::worker::{CLOCK_ERROR, Report};
 
-use crate::specs::{figure, time};
+use crate::specs::{figure, largest, time};
 
 /// How even their speeds are.
 pub(crate) const FAIRNESS: &str = "fairness_jain";
@@ -25,14 +25,11 @@ pub(crate) fn figures() -> Vec<FigureDescription> {
             )
         },
         time(SLOWEST, "slowest", "the time per operation of the slowest client"),
-        FigureDescription {
-            fold: Fold::Max,
-            ..time(
-                SKEW,
-                "skew",
-                "within which all clients started, with what is not known of their clocks",
-            )
-        },
+        largest(time(
+            SKEW,
+            "skew",
+            "within which all clients started, with what is not known of their clocks",
+        )),
     ]
 }
 

@@ -3,11 +3,11 @@
 use std::sync::LazyLock;
 
 use model::case::Case;
-use model::study::{Better, FigureDescription, ParamKind, StudyDescription, Unit};
+use model::study::{FigureDescription, StudyDescription};
 
 use crate::choices::{choices, strategies};
 use crate::rules::{change, is, not, promise, where_set};
-use crate::specs::{figure, param};
+use crate::specs::{choice, count, neutral, param, per_second, percent, size};
 use crate::{clients, drop_cache};
 
 /// How much memory held of the file when the clock started.
@@ -177,39 +177,29 @@ pub(super) static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| {
             param(
                 "size",
                 "size of a block; with O_DIRECT a multiple of the device's sectors",
-                ParamKind::Size { min: 512, max: 16 << 20 },
-                "4 KiB",
+                size(512, 16 << 20, "4 KiB"),
             ),
-            param(
-                "access",
-                "what is done with a block",
-                ParamKind::Choice(Access::NAMES),
-                "read, write",
-            ),
+            param("access", "what is done with a block", choice(Access::NAMES, "read, write")),
             param(
                 "order",
                 "which block comes next; in a slice each has one turn at the most",
-                ParamKind::Choice(Order::NAMES),
-                "random",
+                choice(Order::NAMES, "random"),
             ),
             param(
                 "mix",
                 "mixed: how many of a hundred blocks are read; the others are written",
-                ParamKind::Count { min: 0, max: 100 },
-                "70",
+                count(0, 100, "70"),
             ),
             param(
                 "depth",
                 "uring, uring-direct: how many blocks are under way at a time",
-                ParamKind::Count { min: 1, max: 1024 },
-                "16",
+                count(1, 1024, "16"),
             ),
             param(
                 "file",
                 "size of the file, of each client's part in one that several have; it is written \
                  in full before anything is timed",
-                ParamKind::Size { min: 512, max: 64 << 30 },
-                "16 MiB",
+                size(512, 64 << 30, "16 MiB"),
             ),
             drop_cache::param(
                 "buffered, uring: whether the file is in memory or evicted from it; with O_DIRECT \
@@ -218,16 +208,14 @@ pub(super) static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| {
             param(
                 "sync",
                 "whether each write waits until it would outlast a power failure (O_DSYNC)",
-                ParamKind::Choice(Sync::NAMES),
-                "never",
+                choice(Sync::NAMES, "never"),
             ),
             clients::param(),
             param(
                 CLIENTS_FILE,
                 "whether each of several clients has a file of its own, a stretch of its own in \
                  one file, or blocks all over one file, none of which another client has",
-                ParamKind::Choice(ClientsFile::NAMES),
-                "own",
+                choice(ClientsFile::NAMES, "own"),
             ),
         ],
         applies_when: vec![
@@ -254,30 +242,18 @@ pub(super) static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| {
 /// What slices that move blocks tell.
 pub(crate) fn figures() -> Vec<FigureDescription> {
     vec![
-        FigureDescription {
-            unit: Unit::PerSecond,
-            better: Better::More,
-            ..figure(IOPS, "IOPS", "blocks read and written per second")
-        },
-        FigureDescription {
-            unit: Unit::Percent,
-            better: Better::Neither,
-            ..figure(
-                RESIDENT,
-                "resident",
-                "how much of the file was in memory when the clock started; files of a place in \
+        per_second(IOPS, "IOPS", "blocks read and written per second"),
+        neutral(percent(
+            RESIDENT,
+            "resident",
+            "how much of the file was in memory when the clock started; files of a place in \
                  memory always are",
-            )
-        },
-        FigureDescription {
-            unit: Unit::Percent,
-            better: Better::Neither,
-            ..figure(
-                FROM_STORAGE,
-                "from storage",
-                "share of what was read that had to come from storage; with read-ahead it may \
+        )),
+        neutral(percent(
+            FROM_STORAGE,
+            "from storage",
+            "share of what was read that had to come from storage; with read-ahead it may \
                  exceed 100%",
-            )
-        },
+        )),
     ]
 }

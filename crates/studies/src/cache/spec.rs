@@ -3,13 +3,13 @@
 use std::sync::LazyLock;
 
 use model::case::Case;
-use model::study::{ParamDescription, ParamKind, StudyDescription};
+use model::study::{ParamKind, StudyDescription};
 
 use crate::atomic_replace::{self, Put};
 use crate::choices::choices;
 use crate::drop_cache;
 use crate::rules::{is, promise, where_set};
-use crate::specs::param;
+use crate::specs::{choice, count, param, size};
 
 choices! {
     /// What a request does.
@@ -19,14 +19,6 @@ choices! {
         /// Makes the cache anew.
         Rebuild = "rebuild",
     }
-}
-
-fn count(name: &str, about: &str, default: &str) -> ParamDescription {
-    param(name, about, ParamKind::Count { min: 1, max: 5000 }, default)
-}
-
-fn size(name: &str, about: &str, default: &str) -> ParamDescription {
-    param(name, about, ParamKind::Size { min: 64, max: 1 << 20 }, default)
 }
 
 pub(super) const CASES: &[Case] = &[
@@ -67,25 +59,23 @@ pub(super) static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| {
                 "operation",
                 "rebuild: scan all sources, compile the templates, write them and the manifest; \
                  load: read the manifest and a page's compiled templates",
-                ParamKind::Choice(Operation::NAMES),
-                "load, rebuild",
+                choice(Operation::NAMES, "load, rebuild"),
             ),
             param(
                 "set",
                 "a directory with your template sources, not with the compiled cache; all below it \
                  is copied, and each file is compiled",
-                ParamKind::Path("a directory, or empty to use generated files"),
-                "",
+                (ParamKind::Path("a directory, or empty to use generated files"), ""),
             ),
-            count("templates", "templates in the source tree", "60"),
-            size("template", "size of a template", "4 KiB"),
-            count("classes", "classes in the source tree", "30"),
-            size("class", "size of a class", "6 KiB"),
-            count(
+            param("templates", "templates in the source tree", count(1, 5000, "60")),
+            param("template", "size of a template", size(64, 1 << 20, "4 KiB")),
+            param("classes", "classes in the source tree", count(1, 5000, "30")),
+            param("class", "size of a class", size(64, 1 << 20, "6 KiB")),
+            param(
                 "used",
                 "load: compiled templates that a page loads; of your own, all where there are \
                  fewer",
-                "10",
+                count(1, 5000, "10"),
             ),
             drop_cache::param(
                 "load: whether the cache is in memory, or evicted from it before each load, as \

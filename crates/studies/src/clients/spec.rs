@@ -1,24 +1,20 @@
 //! What studies have in their descriptions that several clients can do.
 
 use model::scaling::{CLIENTS, CLIENTS_PER_S};
-use model::study::{Better, FigureDescription, ParamDescription, ParamKind, Unit};
+use model::study::{FigureDescription, ParamDescription};
 
-use crate::specs::{self, figure};
+use crate::specs::{self, count, per_second};
 use crate::worker_stats;
 
 /// How many clients there are.
 pub(crate) fn param() -> ParamDescription {
     let about = "how many ranks of MPI do this at the same time; all of them unless given";
-    specs::param(CLIENTS, about, ParamKind::Count { min: 1, max: 1024 }, "1")
+    specs::param(CLIENTS, about, count(1, 1024, "1"))
 }
 
 /// What all of them get done.
 pub(crate) fn rate() -> FigureDescription {
-    FigureDescription {
-        unit: Unit::PerSecond,
-        better: Better::More,
-        ..figure(CLIENTS_PER_S, "all clients/s", "operations per second, all clients together")
-    }
+    per_second(CLIENTS_PER_S, "all clients/s", "operations per second, all clients together")
 }
 
 /// That, how even they are, how slow the slowest is, and how far apart they began.

@@ -8,7 +8,7 @@ use model::strategy::Recipe;
 use model::study::{ParamKind, StudyDescription};
 
 use crate::choices::{choices, strategies};
-use crate::specs::param;
+use crate::specs::{choice, count, duration, param, size};
 
 strategies! {
     /// How the command is run.
@@ -57,58 +57,47 @@ pub(super) static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| {
                 "command",
                 "what is timed; it starts in the current directory, and {place} is a folder of its \
                  own at each place",
-                SHELL,
-                "",
+                (SHELL, ""),
             ),
-            param("prepare", "run before each run, outside the clock, to fill {place}", SHELL, ""),
+            param(
+                "prepare",
+                "run before each run, outside the clock, to fill {place}",
+                (SHELL, ""),
+            ),
             param(
                 "check",
                 "run after each run, outside the clock; fails where it exits with another status \
                  than 0",
-                SHELL,
-                "",
+                (SHELL, ""),
             ),
             param(
                 "variant",
                 "the text that replaces {variant} in command, prepare and check",
-                ParamKind::Name("a text"),
-                "",
+                (ParamKind::Name("a text"), ""),
             ),
             param(
                 "works-in",
                 "place: command, prepare or check must name {place}, for nothing else differs \
                  between places; current: they need not, and work on files of the current \
                  directory",
-                ParamKind::Choice(WorksIn::NAMES),
-                "place",
+                choice(WorksIn::NAMES, "place"),
             ),
-            param(
-                "status",
-                "the exit status that the command must have",
-                ParamKind::Count { min: 0, max: 255 },
-                "0",
-            ),
+            param("status", "the exit status that the command must have", count(0, 255, "0")),
             param(
                 "output",
                 "same: a run that writes something else to standard output than the first one \
                  counts as corrupted; any: what it writes is not compared",
-                ParamKind::Choice(Output::NAMES),
-                "same",
+                choice(Output::NAMES, "same"),
             ),
             param(
                 "timeout",
                 "how long a run, its preparation or its check may take",
-                ParamKind::Duration {
-                    min: Duration::from_millis(100),
-                    max: Duration::from_secs(86_400),
-                },
-                "10min",
+                duration(Duration::from_millis(100), Duration::from_secs(86_400), "10min"),
             ),
             param(
                 "space",
                 "the most that a run and its preparation take in {place}",
-                ParamKind::Size { min: 4096, max: 1 << 40 },
-                "256 MiB",
+                size(4096, 1 << 40, "256 MiB"),
             ),
         ],
         details: "An operation is one run of your command, until it and everything that it started \

@@ -9,7 +9,7 @@ use model::study::{ParamKind, StudyDescription};
 use crate::atomic_replace::{self, Put};
 use crate::choices::choices;
 use crate::rules::{is, not, promise, where_set};
-use crate::specs::param;
+use crate::specs::{choice, count, param, size};
 use crate::{clients, drop_cache};
 
 /// The parameter by which several clients work in one folder.
@@ -87,27 +87,15 @@ pub(super) static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| {
                 "operation",
                 "write makes a new file with contents, create an empty one; read, stat, rename and \
                  unlink take files that the strategy made before and forced to the device",
-                ParamKind::Choice(Operation::NAMES),
-                "write, read, unlink",
+                choice(Operation::NAMES, "write, read, unlink"),
             ),
-            param(
-                "size",
-                "size of a file",
-                ParamKind::Size { min: 1 << 10, max: 100 << 20 },
-                "200 kB",
-            ),
-            param(
-                "folders",
-                "folders that the files are spread over",
-                ParamKind::Count { min: 1, max: 1000 },
-                "16",
-            ),
+            param("size", "size of a file", size(1 << 10, 100 << 20, "200 kB")),
+            param("folders", "folders that the files are spread over", count(1, 1000, "16")),
             param(
                 "set",
                 "a directory with files of your own, which are copied with all below it, again \
                  and again",
-                ParamKind::Path("a directory, or empty to use generated files"),
-                "",
+                (ParamKind::Path("a directory, or empty to use generated files"), ""),
             ),
             drop_cache::param(
                 "read: whether the files are in memory or evicted from it (checked in every \
@@ -117,8 +105,7 @@ pub(super) static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| {
             param(
                 CLIENTS_FOLDER,
                 "whether each of several clients has folders of its own or all have the same",
-                ParamKind::Choice(ClientsFolder::NAMES),
-                "own",
+                choice(ClientsFolder::NAMES, "own"),
             ),
         ],
         figures: clients::figures(),

@@ -189,8 +189,11 @@ impl Committed<'_> {
         let Self { waiting, clock, parts, bytes, whole } = self;
         let transactions = waiting.items.transactions() as u64;
         let ns = |ticks: u64| ticks as f64 * clock.tick_ns();
-        let wall = spec::WALL.into_iter().zip(parts.ticks().iter().map(|ticks| ns(*ticks)));
-        let cpu = spec::CPU.into_iter().zip(parts.cpu_ns(transactions));
+        let wall = spec::WALL
+            .map(|[name, ..]| name)
+            .into_iter()
+            .zip(parts.ticks().iter().map(|ticks| ns(*ticks)));
+        let cpu = spec::CPU.map(|[name, ..]| name).into_iter().zip(parts.cpu_ns(transactions));
         let modelled = waiting.device.iter();
         let modelled = modelled.map(|device| (spec::MODELLED, device.waited_ns() as f64));
         let others = [

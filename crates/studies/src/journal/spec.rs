@@ -6,13 +6,14 @@ use std::time::Duration;
 use model::case::Case;
 use model::description::{BreakEvenDescription, NoteDescription};
 use model::figure::written_on_device;
-use model::study::{
-    Better, FigureDescription, Fold, ParamDescription, ParamKind, StudyDescription, Unit,
-};
+use model::study::{Better, FigureDescription, ParamDescription, StudyDescription, Unit};
 
 use crate::choices::{choices, strategies};
 use crate::rules::change;
-use crate::specs::{self, param};
+use crate::specs::{
+    self, choice, count, duration, figure, hidden, largest, neutral, param, per_operation,
+    per_second, percent, size,
+};
 
 /// With its key it fits into a page four times.
 const VALUE_BYTES_MAX: u64 = 900;
@@ -206,8 +207,8 @@ pub(super) static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| {
     StudyDescription {
         compared: vec!["writing", "space", "zstd_level", "threshold"],
         params: [item_params(), journal_params()].concat(),
-        figures: [figures(), parts()].concat(),
-        parts: WALL.map(str::to_owned).into(),
+        figures: figures().into_iter().chain(parts()).collect(),
+        parts: WALL.map(|[name, ..]| name.to_owned()).into(),
         break_evens: vec![BreakEvenDescription {
             code: "writes-less-for-more-work".to_owned(),
             bytes: WRITTEN.to_owned(),
@@ -239,35 +240,22 @@ pub(super) static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| {
 /// What is stored.
 fn item_params() -> Vec<ParamDescription> {
     vec![
-        param(
-            "keys",
-            "the order in which keys are inserted",
-            ParamKind::Choice(Keys::NAMES),
-            "random",
-        ),
+        param("keys", "the order in which keys are inserted", choice(Keys::NAMES, "random")),
         param(
             "values",
             "what values are: records as JSON, zeros, or bytes that do not compress",
-            ParamKind::Choice(Values::NAMES),
-            "json",
+            choice(Values::NAMES, "json"),
         ),
-        param(
-            "value",
-            "size of a value; a key has 8 bytes",
-            ParamKind::Size { min: 1, max: VALUE_BYTES_MAX },
-            "100 B",
-        ),
+        param("value", "size of a value; a key has 8 bytes", size(1, VALUE_BYTES_MAX, "100 B")),
         param(
             "items",
             "items in the store when the clock starts, or with start=empty when it stops",
-            ParamKind::Count { min: 100, max: 10_000_000 },
-            "20000",
+            count(100, 10_000_000, "20000"),
         ),
         param(
             "start",
             "whether a slice adds to a loaded store, or fills an empty one",
-            ParamKind::Choice(Start::NAMES),
-            "loaded",
+            choice(Start::NAMES, "loaded"),
         ),
     ]
 }
@@ -279,89 +267,71 @@ fn journal_params() -> Vec<ParamDescription> {
             "writing",
             "how a transaction is forced to the device: write and fdatasync(2), O_DSYNC, or \
              O_DIRECT with O_DSYNC",
-            ParamKind::Choice(Writing::NAMES),
-            "fdatasync",
+            choice(Writing::NAMES, "fdatasync"),
         ),
         param(
             "space",
             "where the journal's files have their space from",
-            ParamKind::Choice(Space::NAMES),
-            "preallocated",
+            choice(Space::NAMES, "preallocated"),
         ),
         param(
             "block",
             "what a transaction is padded to: a power of two",
-            ParamKind::Size { min: 512, max: 65_536 },
-            "4 KiB",
+            size(512, 65_536, "4 KiB"),
         ),
-        param(
-            "segment",
-            "size of each file of the journal",
-            ParamKind::Size { min: 1 << 18, max: 1 << 30 },
-            "16 MiB",
-        ),
+        param("segment", "size of each file of the journal", size(1 << 18, 1 << 30, "16 MiB")),
         param(
             "checkpoint",
             "a checkpoint is made when the journal has grown by this much",
-            ParamKind::Size { min: 1 << 20, max: 1 << 40 },
-            "256 MiB",
+            size(1 << 20, 1 << 40, "256 MiB"),
         ),
-        param(
-            "zstd_level",
-            "pages-zstd, differences-zstd: how hard zstd tries",
-            ParamKind::Count { min: 1, max: 22 },
-            "1",
-        ),
+        param("zstd_level", "pages-zstd, differences-zstd: how hard zstd tries", count(1, 22, "1")),
         param(
             "threshold",
             "compressing strategies: transactions of no more than this are not compressed",
-            ParamKind::Size { min: 0, max: 32 << 20 },
-            "0 B",
+            size(0, 32 << 20, "0 B"),
         ),
         param(
             "modelled_mb",
             "MB/s of a modelled device, whose time is added to the place's own; 0 is none",
-            ParamKind::Count { min: 0, max: 1_000_000 },
-            "0",
+            count(0, 1_000_000, "0"),
         ),
         param(
             "modelled_iops",
             "writes per second that a modelled device does, of 256 KiB at most; 0 is no limit",
-            ParamKind::Count { min: 0, max: 100_000_000 },
-            "0",
+            count(0, 100_000_000, "0"),
         ),
         param(
             "modelled_sync",
             "what a sync of a modelled device takes",
-            ParamKind::Duration { min: Duration::ZERO, max: Duration::from_secs(1) },
-            "0s",
+            duration(Duration::ZERO, Duration::from_secs(1), "0s"),
         ),
     ]
 }
 
-/// The parts of a transaction's time, as figures, in the order in which they come.
-pub(super) const WALL: [&str; 9] = [
-    "tree_ns",
-    "copy_ns",
-    "difference_ns",
-    "compression_ns",
-    "checksum_ns",
-    "segment_ns",
-    "write_ns",
-    "sync_ns",
-    "checkpoint_ns",
+/// The parts of a transaction's time, as figures with titles, in the order in which they come.
+pub(super) const WALL: [[&str; 3]; 9] = [
+    ["tree_ns", "tree", "changing the tree, private copies of pages included"],
+    ["copy_ns", "copy", "copying whole pages together"],
+    ["difference_ns", "differences", "finding what differs from the pages' previous versions"],
+    ["compression_ns", "compression", "compressing the transaction"],
+    ["checksum_ns", "checksum", "the checksum of what is stored"],
+    ["segment_ns", "segment", "making the journal's next file ready"],
+    ["write_ns", "write", "writing; with O_DSYNC, waiting for the device as well"],
+    ["sync_ns", "sync", "fdatasync(2)"],
+    ["checkpoint_ns", "checkpoint", "checkpoints, those that came within slices"],
 ];
 /// The processor time in each of them.
-pub(super) const CPU: [&str; 9] = [
-    "tree_cpu_ns",
-    "copy_cpu_ns",
-    "difference_cpu_ns",
-    "compression_cpu_ns",
-    "checksum_cpu_ns",
-    "segment_cpu_ns",
-    "write_cpu_ns",
-    "sync_cpu_ns",
-    "checkpoint_cpu_ns",
+pub(super) const CPU: [[&str; 3]; 9] = [
+    ["tree_cpu_ns", "tree CPU", "processor time in the tree"],
+    ["copy_cpu_ns", "copy CPU", "processor time copying"],
+    ["difference_cpu_ns", "differences CPU", "processor time finding differences"],
+    ["compression_cpu_ns", "compression CPU", "processor time compressing"],
+    ["checksum_cpu_ns", "checksum CPU", "processor time for the checksum"],
+    ["segment_cpu_ns", "segment CPU", "processor time for the journal's next file"],
+    ["write_cpu_ns", "write CPU", "processor time writing"],
+    ["sync_cpu_ns", "sync CPU", "processor time in fdatasync(2)"],
+    ["checkpoint_cpu_ns", "checkpoint CPU", "processor time in checkpoints"],
 ];
 /// What was put, of the pages that this changed, and what was written for it.
 pub(super) const PUT: &str = "changed_bytes";
@@ -380,88 +350,39 @@ pub(super) const MODELLED: &str = "modelled_wait_ns";
 
 fn figures() -> Vec<FigureDescription> {
     vec![
-        FigureDescription {
-            unit: Unit::PerSecond,
-            better: Better::More,
-
-            fold: Fold::Mean,
-            ..figure(PER_SECOND, "commits/s", "transactions committed per second")
-        },
+        per_second(PER_SECOND, "commits/s", "transactions committed per second"),
         bytes(PUT, "changed", "the keys and values that a transaction puts"),
         bytes(PAGES, "pages", "the pages that it changes, whole"),
         bytes(WRITTEN, "written", "what it writes to the journal, padded to whole blocks"),
         written_on_device(),
-        FigureDescription {
-            better: Better::Neither,
-            ..time(MODELLED, "modelled", "what a modelled device added")
-        },
+        neutral(time(MODELLED, "modelled", "what a modelled device added")),
         time(RECOVERY, "recovery", "replaying the transaction from the journal, in memory by then"),
         FigureDescription {
             unit: Unit::MegabytesPerSecond,
             better: Better::More,
-
-            fold: Fold::Mean,
             ..figure(RECOVERY_SPEED, "recovery MB/s", "the same, in bytes of whole pages")
         },
-        FigureDescription {
-            unit: Unit::Percent,
-            better: Better::Neither,
-
-            fold: Fold::Mean,
-            ..figure(COMPRESSED, "compressed", "how much of the journal a btrfs compressed")
-        },
-        FigureDescription {
-            unit: Unit::Percent,
-
-            fold: Fold::Mean,
-            ..figure(STORED, "stored", "what a btrfs stores of the journal, by its own account")
-        },
-        FigureDescription {
-            fold: Fold::Max,
-            shown: false,
-            ..figure(NOT_COMPRESSED, "not compressed", "whether a btrfs compressed nothing of it")
-        },
+        neutral(percent(COMPRESSED, "compressed", "how much of the journal a btrfs compressed")),
+        percent(STORED, "stored", "what a btrfs stores of the journal, by its own account"),
+        largest(hidden(figure(
+            NOT_COMPRESSED,
+            "not compressed",
+            "whether a btrfs compressed nothing of it",
+        ))),
     ]
 }
 
-/// Of a transaction's time, and of its processor time.
-fn parts() -> Vec<FigureDescription> {
-    vec![
-        part(WALL[0], "tree", "changing the tree, private copies of pages included"),
-        part(WALL[1], "copy", "copying whole pages together"),
-        part(WALL[2], "differences", "finding what differs from the pages' previous versions"),
-        part(WALL[3], "compression", "compressing the transaction"),
-        part(WALL[4], "checksum", "the checksum of what is stored"),
-        part(WALL[5], "segment", "making the journal's next file ready"),
-        part(WALL[6], "write", "writing; with O_DSYNC, waiting for the device as well"),
-        part(WALL[7], "sync", "fdatasync(2)"),
-        part(WALL[8], "checkpoint", "checkpoints, those that came within slices"),
-        part(CPU[0], "tree CPU", "processor time in the tree"),
-        part(CPU[1], "copy CPU", "processor time copying"),
-        part(CPU[2], "differences CPU", "processor time finding differences"),
-        part(CPU[3], "compression CPU", "processor time compressing"),
-        part(CPU[4], "checksum CPU", "processor time for the checksum"),
-        part(CPU[5], "segment CPU", "processor time for the journal's next file"),
-        part(CPU[6], "write CPU", "processor time writing"),
-        part(CPU[7], "sync CPU", "processor time in fdatasync(2)"),
-        part(CPU[8], "checkpoint CPU", "processor time in checkpoints"),
-    ]
+/// The parts of the time, which reports draw.
+fn parts() -> impl Iterator<Item = FigureDescription> {
+    let all = WALL.into_iter().chain(CPU);
+    all.map(|[name, title, about]| hidden(time(name, title, about)))
 }
 
-/// A number per transaction of which less is better.
-fn figure(name: &str, title: &str, about: &str) -> FigureDescription {
-    FigureDescription { fold: Fold::PerOperation, ..specs::figure(name, title, about) }
-}
-
+/// What it comes to per transaction.
 fn bytes(name: &str, title: &str, about: &str) -> FigureDescription {
-    FigureDescription { unit: Unit::Bytes, ..figure(name, title, about) }
+    per_operation(specs::bytes(name, title, about))
 }
 
 fn time(name: &str, title: &str, about: &str) -> FigureDescription {
-    FigureDescription { unit: Unit::Nanoseconds, ..figure(name, title, about) }
-}
-
-/// A part of the time, which reports draw.
-fn part(name: &str, title: &str, about: &str) -> FigureDescription {
-    FigureDescription { shown: false, ..time(name, title, about) }
+    per_operation(specs::time(name, title, about))
 }

@@ -17,7 +17,7 @@ use crate::testing::{self, Slice, in_memory, on_disk, params, refusal};
 const SMALL: (&str, &str) = ("items", "2000");
 
 fn slice(strategy: &str, given: &[(&str, &str)], folder: &Path, operations: u64) -> Slice {
-    let slice = testing::slice(&Journal, strategy, given, folder, operations).unwrap();
+    let slice = testing::slice(&JOURNAL, strategy, given, folder, operations).unwrap();
     assert!(slice.integrity().is_intact(), "{strategy} {given:?}: {slice:?}");
     assert_eq!((slice.laps, slice.integrity().records), (operations, operations));
     slice
@@ -75,7 +75,7 @@ fn checkpoints_come_within_slices_and_take_what_they_cover_out_of_recovery() {
 #[test]
 fn parts_are_the_whole_in_wall_time_and_processor_time_is_in_them() {
     let slice = slice("differences-zstd", &[SMALL], on_disk().path(), 20);
-    let sum = |names: &[&str]| names.iter().map(|name| slice.figure(name)).sum::<f64>();
+    let sum = |parts: &[[&str; 3]]| parts.iter().map(|[name, ..]| slice.figure(name)).sum::<f64>();
     let elapsed_ns = slice.spent.elapsed_ns as f64;
     let wall = sum(&spec::WALL);
     assert!(wall <= elapsed_ns * 1.001, "{wall} of {elapsed_ns}");
@@ -98,7 +98,7 @@ fn parts_are_the_whole_in_wall_time_and_processor_time_is_in_them() {
 fn parts_and_what_break_evens_rest_on_are_figures_of_their_unit() {
     let unit =
         |name: &str| spec::SPEC.figures.iter().find(|figure| figure.name == name).unwrap().unit;
-    for name in spec::WALL.iter().chain(&spec::CPU) {
+    for [name, ..] in spec::WALL.iter().chain(&spec::CPU) {
         assert_eq!(unit(name), Unit::Nanoseconds, "{name}");
     }
     assert_eq!(spec::SPEC.parts.len(), parts::COUNT);
@@ -132,7 +132,7 @@ fn a_modelled_device_takes_its_time_and_none_before_the_clock_starts() {
     assert!(slice.figure("sync_ns") >= waited, "{slice:?}");
     for writing in ["dsync", "fdatasync"] {
         let given = [SMALL, ("modelled_mb", "100"), ("writing", writing)];
-        let slice = testing::slice(&Journal, "pages", &given, in_memory().path(), 4).unwrap();
+        let slice = testing::slice(&JOURNAL, "pages", &given, in_memory().path(), 4).unwrap();
         let expected = slice.figure("written_bytes") * 1e9 / 100e6;
         let waited = slice.figure("modelled_wait_ns");
         assert!(waited >= expected * 0.999, "{writing}: {waited} of {expected}");
@@ -141,7 +141,7 @@ fn a_modelled_device_takes_its_time_and_none_before_the_clock_starts() {
 
 #[test]
 fn slices_have_the_same_transactions_and_arms_share_what_is_loaded() {
-    let mut arm = testing::workload(&Journal, "pages", &[SMALL]);
+    let mut arm = testing::workload(&JOURNAL, "pages", &[SMALL]);
     let bytes: Vec<u64> = (0..3)
         .map(|_| {
             let folder = in_memory();
@@ -150,7 +150,7 @@ fn slices_have_the_same_transactions_and_arms_share_what_is_loaded() {
         })
         .collect();
     assert!(bytes.windows(2).all(|pair| pair[0] == pair[1]), "{bytes:?}");
-    let config = Config::new("pages", &params(&Journal, &[SMALL])).unwrap();
+    let config = Config::new("pages", &params(&JOURNAL, &[SMALL])).unwrap();
     let [one, other] = [0, 1].map(|_| base::Base::of(config.kind, 20).unwrap());
     assert!(std::sync::Arc::ptr_eq(&one, &other));
 }
@@ -158,7 +158,7 @@ fn slices_have_the_same_transactions_and_arms_share_what_is_loaded() {
 /// What is found after someone changed the journal under a slice.
 fn found(change: impl FnOnce(&mut Vec<u8>)) -> model::integrity::Integrity {
     let folder = in_memory();
-    let mut arm = testing::workload(&Journal, "pages", &[SMALL, ("space", "growing")]);
+    let mut arm = testing::workload(&JOURNAL, "pages", &[SMALL, ("space", "growing")]);
     let ready = testing::ready(arm.as_mut(), folder.path(), 6).unwrap();
     let (mut ran, ..) = testing::run(ready).unwrap();
     ran.flush().unwrap();
@@ -188,9 +188,9 @@ fn a_journal_that_was_cut_or_changed_is_broken_data() {
 
 #[test]
 fn what_cannot_be_is_refused() {
-    let told = refusal(&Journal, "pages", &[("block", "1000 B")]);
+    let told = refusal(&JOURNAL, "pages", &[("block", "1000 B")]);
     assert!(told.contains("1000 B is not a power of two"), "{told}");
-    let told = Committed::new("pages", &params(&Journal, &[])).err().unwrap().to_string();
+    let told = Committed::new("pages", &params(&JOURNAL, &[])).err().unwrap().to_string();
     assert!(told.contains("set start=empty"), "{told}");
 }
 
@@ -198,7 +198,7 @@ fn what_cannot_be_is_refused() {
 fn left(done: u64, change: impl FnOnce(&Path)) -> Left {
     let folder = in_memory();
     let given = [("start", "empty"), ("space", "growing")];
-    let mut trial = Committed::new("differences", &params(&Journal, &given)).unwrap();
+    let mut trial = Committed::new("differences", &params(&JOURNAL, &given)).unwrap();
     let open = File::open(folder.path()).unwrap();
     let folders = SliceFolders::alone(open.as_fd(), open.as_fd(), true);
     let ready = trial.ready(folders, 12, &testing::timer()).unwrap();

@@ -5,12 +5,15 @@ use std::sync::LazyLock;
 
 use model::description::NoteDescription;
 use model::scaling::{CLIENTS, THREADS};
-use model::study::{Better, FigureDescription, Fold, ParamKind, StudyDescription, Unit};
+use model::study::{FigureDescription, ParamKind, StudyDescription};
 
 pub(crate) use super::strategies::Strategy;
 use crate::choices::choices;
 use crate::rules::{is, not, where_set};
-use crate::specs::{figure, param, time};
+use crate::specs::{
+    bytes, choice, count, figure, hidden, largest, neutral, param, per_operation, per_second,
+    share, size, sum, time,
+};
 use crate::{clients, worker_stats};
 
 /// The largest record.
@@ -57,98 +60,71 @@ pub(super) static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| {
             param(
                 "record",
                 "size of a record, its newline included",
-                ParamKind::Sizes { min: 1, max: RECORD_BYTES_MAX },
-                "70 B",
+                (ParamKind::Sizes { min: 1, max: RECORD_BYTES_MAX }, "70 B"),
             ),
             param(
                 "writers",
                 "how many writers append to the file at the same time",
-                ParamKind::Count { min: 1, max: WRITERS_MAX },
-                "1",
+                count(1, WRITERS_MAX, "1"),
             ),
             param(
                 "records",
                 "how many records each writer appends in a slice; 0 for as many as take some 5 \
                  ms",
-                ParamKind::Count { min: 0, max: RECORDS_MAX },
-                "0",
+                count(0, RECORDS_MAX, "0"),
             ),
             param(
                 CLIENTS,
                 "how many ranks of MPI append to the file at the same time, one writer on each \
                  (on disks of their own, each to its own file); all of them unless given",
-                ParamKind::Count { min: 1, max: WRITERS_MAX },
-                "1",
+                count(1, WRITERS_MAX, "1"),
             ),
             param(
                 "kind",
                 "whether several writers are threads or processes; interpreters are always \
                  processes",
-                ParamKind::Choice(WriterKind::NAMES),
-                "processes",
+                choice(WriterKind::NAMES, "processes"),
             ),
             param(
                 THREADS,
                 "threads of the process that writes: all but the one that writes sleep",
-                ParamKind::Count { min: 1, max: THREADS_MAX },
-                "1",
+                count(1, THREADS_MAX, "1"),
             ),
             param(
                 "sync",
                 "when a writer calls fdatasync(2): never, each (record), every N (records) or \
                  every TIME",
-                ParamKind::Sync,
-                "never",
+                (ParamKind::Sync, "never"),
             ),
             param(
                 "rate",
                 "records per second, all writers together; latency then counts from the time at \
                  which a record was due",
-                ParamKind::Rate,
-                "max",
+                (ParamKind::Rate, "max"),
             ),
-            param(
-                "buffer",
-                "buffered: size of the buffer",
-                ParamKind::Size { min: 1, max: 16 << 20 },
-                "8 KiB",
-            ),
-            param(
-                "batch",
-                "batched, uring: records submitted at once",
-                ParamKind::Count { min: 1, max: 1024 },
-                "64",
-            ),
-            param(
-                "queue",
-                "queued: capacity of the queue, in records",
-                ParamKind::Count { min: 1, max: 1 << 20 },
-                "1024",
-            ),
+            param("buffer", "buffered: size of the buffer", size(1, 16 << 20, "8 KiB")),
+            param("batch", "batched, uring: records submitted at once", count(1, 1024, "64")),
+            param("queue", "queued: capacity of the queue, in records", count(1, 1 << 20, "1024")),
             param(
                 "full",
                 "queued: whether a full queue blocks the application or drops the record",
-                ParamKind::Choice(FullQueue::NAMES),
-                "block",
+                choice(FullQueue::NAMES, "block"),
             ),
             param(
                 "ring",
                 "uring: whether each entry of the ring waits for the one before it",
-                ParamKind::Choice(RingOrder::NAMES),
-                "linked",
+                choice(RingOrder::NAMES, "linked"),
             ),
             param(
                 "sample",
                 "a log of your own: records have the sizes of its lines, and generated contents",
-                ParamKind::Path("a file, or empty to use the size given by record"),
-                "",
+                (ParamKind::Path("a file, or empty to use the size given by record"), ""),
             ),
             param(
                 "kill",
                 "after each slice, how often writers are killed while writing, to see what is \
                  lost",
-                ParamKind::Count { min: 0, max: 10_000 },
-                "0",
+                count(0, 10_000, "0"),
             ),
         ],
         figures: figures(),
@@ -186,72 +162,40 @@ pub(super) const RECORDS_PER_S: &str = "records_per_s";
 
 fn figures() -> Vec<FigureDescription> {
     let all_writers = vec![
-        FigureDescription {
-            unit: Unit::PerSecond,
-            better: Better::More,
-            ..figure(RECORDS_PER_S, "records/s", "records written per second, all writers together")
-        },
-        FigureDescription {
-            fold: Fold::Max,
-            ..time("longest_wait_ns", "longest", "the longest that any writer waited for a record")
-        },
+        per_second(RECORDS_PER_S, "records/s", "records written per second, all writers together"),
+        largest(time(
+            "longest_wait_ns",
+            "longest",
+            "the longest that any writer waited for a record",
+        )),
         // Of several clients it is the same as that of all writers.
-        FigureDescription { shown: false, ..clients::rate() },
+        hidden(clients::rate()),
     ];
     let rest = vec![
-        FigureDescription {
-            unit: Unit::Share,
-            ..figure(
-                "lock_wait_share",
-                "in lock",
-                "share of the writers' time spent getting the lock",
-            )
-        },
-        FigureDescription {
-            unit: Unit::Bytes,
-            better: Better::Neither,
-            fold: Fold::PerOperation,
-            shown: false,
-            ..figure("bytes_per_record", "in file", "what the log has grown by")
-        },
-        FigureDescription {
-            fold: Fold::PerOperation,
-            ..figure("calls_per_record", "calls", "system calls to append, syncs aside")
-        },
-        FigureDescription {
-            unit: Unit::Share,
-            fold: Fold::PerOperation,
-            ..figure(
-                "dropped_per_record",
-                "dropped",
-                "share of the records that a full queue refused",
-            )
-        },
-        FigureDescription {
-            fold: Fold::PerOperation,
-            ..time("merge_ns_per_record", "merge", "merging the writers' files afterwards")
-        },
+        share("lock_wait_share", "in lock", "share of the writers' time spent getting the lock"),
+        neutral(hidden(per_operation(bytes(
+            "bytes_per_record",
+            "in file",
+            "what the log has grown by",
+        )))),
+        per_operation(figure("calls_per_record", "calls", "system calls to append, syncs aside")),
+        per_operation(share(
+            "dropped_per_record",
+            "dropped",
+            "share of the records that a full queue refused",
+        )),
+        per_operation(time(
+            "merge_ns_per_record",
+            "merge",
+            "merging the writers' files afterwards",
+        )),
         time("service_mean_ns", "service", "latency from the time at which a record was begun"),
-        FigureDescription {
-            shown: false,
-            ..time("service_p99_ns", "service p99", "the same, 99th percentile of each writer")
-        },
-        FigureDescription {
-            better: Better::Neither,
-            ..total("kills", "kills", "how often the writers were killed while writing")
-        },
-        FigureDescription {
-            better: Better::Neither,
-            ..total("killed_acknowledged", "acknowledged", "records acknowledged to them by then")
-        },
-        total("killed_lost", "lost", "of these, not whole in the file"),
-        total("killed_mixed", "mixed", "of these, on a line with one that was cut off"),
-        total("killed_broken_lines", "broken lines", "lines that are not a whole record"),
+        hidden(time("service_p99_ns", "service p99", "the same, 99th percentile of each writer")),
+        neutral(sum("kills", "kills", "how often the writers were killed while writing")),
+        neutral(sum("killed_acknowledged", "acknowledged", "records acknowledged to them by then")),
+        sum("killed_lost", "lost", "of these, not whole in the file"),
+        sum("killed_mixed", "mixed", "of these, on a line with one that was cut off"),
+        sum("killed_broken_lines", "broken lines", "lines that are not a whole record"),
     ];
     [all_writers, worker_stats::figures(), rest].concat()
-}
-
-/// A number over all slices, which a note tells.
-fn total(name: &str, title: &str, about: &str) -> FigureDescription {
-    FigureDescription { fold: Fold::Sum, shown: false, ..figure(name, title, about) }
 }

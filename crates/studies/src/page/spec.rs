@@ -3,15 +3,13 @@
 use std::sync::LazyLock;
 
 use model::case::Case;
-use model::study::{
-    Better, FigureDescription, ParamDescription, ParamKind, StudyDescription, Unit,
-};
+use model::study::{FigureDescription, ParamDescription, ParamKind, StudyDescription};
 
 use crate::choices::{choices, strategies};
 use crate::clients;
 use crate::drop_cache::Cache;
 use crate::rules::{change, is, not, where_set};
-use crate::specs::{figure, param};
+use crate::specs::{choice, count, neutral, param, percent, size};
 
 /// How much memory held of the files when the clock started.
 pub(super) const RESIDENT: &str = "resident_before_percent";
@@ -81,27 +79,20 @@ strategies! {
 
 /// What a page is made of.
 pub(crate) fn files() -> ParamDescription {
-    param(
-        "files",
-        "number of files in a generated page",
-        ParamKind::Count { min: 1, max: 256 },
-        "5",
-    )
+    param("files", "number of files in a generated page", count(1, 256, "5"))
 }
 pub(crate) fn total() -> ParamDescription {
     param(
         "total",
         "total size of a generated page's files; the nth largest is 1/n the size of the largest",
-        ParamKind::Size { min: 1, max: 64 << 20 },
-        "211800 B",
+        size(1, 64 << 20, "211800 B"),
     )
 }
 pub(crate) fn set() -> ParamDescription {
     param(
         "set",
         "a directory with the files of a page of your own, which are copied with all below it",
-        ParamKind::Path("a directory, or empty to use generated files"),
-        "",
+        (ParamKind::Path("a directory, or empty to use generated files"), ""),
     )
 }
 
@@ -141,15 +132,13 @@ pub(super) static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| {
             param(
                 "cache",
                 "whether the files are in memory or evicted from it (checked in every slice)",
-                ParamKind::Choice(Cache::NAMES),
-                "warm, cold",
+                choice(Cache::NAMES, "warm, cold"),
             ),
             clients::param(),
             param(
                 CLIENTS_READ,
                 "whether each of several clients reads files of its own or all read the same",
-                ParamKind::Choice(ClientsRead::NAMES),
-                "own",
+                choice(ClientsRead::NAMES, "own"),
             ),
         ],
         figures: [figures(), clients::figures()].concat(),
@@ -166,24 +155,17 @@ pub(super) static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| {
 
 fn figures() -> Vec<FigureDescription> {
     vec![
-        FigureDescription {
-            unit: Unit::Percent,
-            better: Better::Neither,
-            ..figure(
-                RESIDENT,
-                "resident",
-                "how much of the files was in memory when the clock started; files of a place in \
+        neutral(percent(
+            RESIDENT,
+            "resident",
+            "how much of the files was in memory when the clock started; files of a place in \
                  memory are never cold",
-            )
-        },
-        FigureDescription {
-            unit: Unit::Percent,
-            ..figure(
-                FROM_STORAGE,
-                "from storage",
-                "share of the pages that had to be read from storage; with read-ahead it may \
+        )),
+        percent(
+            FROM_STORAGE,
+            "from storage",
+            "share of the pages that had to be read from storage; with read-ahead it may \
                  exceed 100%",
-            )
-        },
+        ),
     ]
 }

@@ -7,11 +7,11 @@ use model::case::Case;
 use model::description::{CauseDescription, NoteDescription};
 use model::figure::ESTIMATED_AWAY;
 use model::strategy::Recipe;
-use model::study::{Better, FigureDescription, Fold, ParamKind, StudyDescription, Unit};
+use model::study::{FigureDescription, ParamKind, StudyDescription};
 
 use crate::choices::strategies;
 use crate::drop_cache;
-use crate::specs::{figure, param, time};
+use crate::specs::{count, duration, figure, hidden, neutral, param, per_operation, share, time};
 
 strategies! {
     /// How the calls are made.
@@ -51,40 +51,32 @@ pub(super) static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| {
             param(
                 "trace",
                 "what is replayed: the file that iotoll record wrote",
-                ParamKind::Path("the path of a trace"),
-                "",
+                (ParamKind::Path("the path of a trace"), ""),
             ),
             param(
                 "folder",
                 "the folder whose files are moved; calls elsewhere count as thinking; with none, \
                  the folder in which the program was started if it wrote there, or else the one \
                  that all files are in that it wrote",
-                ParamKind::Text("the path of a folder, from / on"),
-                "",
+                (ParamKind::Text("the path of a folder, from / on"), ""),
             ),
             param(
                 "think",
                 "how much of the time between calls is kept, in percent: 100 is as recorded, 0 is \
                  none",
-                ParamKind::Count { min: 0, max: 1000 },
-                "100",
+                count(0, 1000, "100"),
             ),
             param(
                 "until",
                 "how much of the recording is replayed, from its beginning; at most a million \
                  calls",
-                ParamKind::Duration {
-                    min: Duration::from_millis(1),
-                    max: Duration::from_secs(86_400),
-                },
-                "5s",
+                duration(Duration::from_millis(1), Duration::from_secs(86_400), "5s"),
             ),
             param(
                 "with_files",
                 "a folder with the files as they were before the recording, which are copied; \
                  with none, files of the same sizes are generated",
-                ParamKind::Path("the path of a folder"),
-                "",
+                (ParamKind::Path("the path of a folder"), ""),
             ),
             drop_cache::param(
                 "whether the files that the program found are in memory or evicted from it \
@@ -99,49 +91,30 @@ pub(super) static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| {
             part(SYNC, "sync", "forcing data to the device"),
             part(METADATA, "metadata", "names, sizes and attributes"),
             part(LOCK, "lock", "taking locks and letting go of them"),
-            FigureDescription {
-                better: Better::Neither,
-                ..figure(CALLS, "calls", "calls of a replay")
-            },
+            neutral(figure(CALLS, "calls", "calls of a replay")),
             figure(DEVIATIONS, "deviations", "calls of a replay that went otherwise than recorded"),
-            FigureDescription {
-                better: Better::Neither,
-                shown: false,
-                fold: Fold::PerOperation,
-                ..time(
+            neutral(hidden(per_operation(time(
                     SPARED,
                     "thinking spared",
                     "thinking that is left out where a wait of the recording was none: a program \
                      computes faster when its processor's caches stay warm",
-                )
-            },
-            FigureDescription {
-                better: Better::Neither,
-                ..time(
+                )))),
+            neutral(time(
                     RECORDED,
                     "recorded",
                     "what this took the program itself, without the recorder's overhead",
-                )
-            },
-            FigureDescription {
-                unit: Unit::Share,
-                better: Better::Neither,
-                ..figure(
+                )),
+            neutral(share(
                     BOUND,
                     "file calls",
                     "share of the recorded time in which any thread was in a call that is \
                      replayed",
-                )
-            },
-            FigureDescription {
-                better: Better::Neither,
-                shown: false,
-                ..time(
+                )),
+            neutral(hidden(time(
                     LEFT_OUT,
                     "left out",
                     "what comes later in the recording, and is not replayed",
-                )
-            },
+                ))),
         ],
         parts: [THINK, OPEN, READ, WRITE, SYNC, METADATA, LOCK].map(str::to_owned).into(),
         causes: vec![CauseDescription::new(
@@ -174,5 +147,5 @@ pub(super) static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| {
 
 /// A part of a replay's time.
 fn part(name: &str, title: &str, about: &str) -> FigureDescription {
-    FigureDescription { fold: Fold::PerOperation, shown: false, ..time(name, title, about) }
+    hidden(per_operation(time(name, title, about)))
 }

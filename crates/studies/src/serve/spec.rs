@@ -6,12 +6,14 @@ use std::time::Duration;
 use model::case::Case;
 use model::description::{CauseDescription, ScoreWhenDescription};
 use model::strategy::Recipe;
-use model::study::{Better, FigureDescription, Fold, ParamKind, Score, StudyDescription, Unit};
+use model::study::{FigureDescription, ParamKind, Score, StudyDescription};
 
 use crate::choices::{choices, strategies};
 use crate::page::spec::{files, set, total};
 use crate::rules::{Promise, is, not, where_set};
-use crate::specs::{figure, param, time};
+use crate::specs::{
+    bytes, choice, count, duration, figure, hidden, neutral, param, per_second, percent, sum, time,
+};
 use crate::sqlite::spec::{BROKEN, LAST, SAFE, Strategy as Database, UNDONE, rows};
 
 pub(super) const ERRORS: &str = "errors_percent";
@@ -139,59 +141,43 @@ pub(super) static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| {
             param(
                 "rate",
                 "connections begun per second; max searches for the highest rate that is held",
-                ParamKind::Rate,
-                "200",
+                (ParamKind::Rate, "200"),
             ),
-            param(
-                "connections",
-                "connections in a slice",
-                ParamKind::Count { min: 10, max: 1_000_000 },
-                "100",
-            ),
+            param("connections", "connections in a slice", count(10, 1_000_000, "100")),
             param(
                 "timeout",
                 "how long a connection may take",
-                ParamKind::Duration {
-                    min: Duration::from_millis(100),
-                    max: Duration::from_secs(60),
-                },
-                "5s",
+                duration(Duration::from_millis(100), Duration::from_secs(60), "5s"),
             ),
             param(
                 "p99_within",
                 "with rate=max: a rate is held while the p99 of connection times is at most this",
-                ParamKind::Duration { min: Duration::from_millis(1), max: Duration::from_secs(60) },
-                "100ms",
+                duration(Duration::from_millis(1), Duration::from_secs(60), "100ms"),
             ),
             param(
                 "errors_within",
                 "with rate=max: a rate is held while at most this percentage of connections fails",
-                ParamKind::Count { min: 0, max: 50 },
-                "0",
+                count(0, 50, "0"),
             ),
             param(
                 "log_lines",
                 "lines that a request appends to a log kept open, with one write each",
-                ParamKind::Count { min: 0, max: 1000 },
-                "0",
+                count(0, 1000, "0"),
             ),
             param(
                 "log_when",
                 "whether each request logs, one in a hundred, or one chosen by ?log in its URL",
-                ParamKind::Choice(LogWhen::NAMES),
-                "always",
+                choice(LogWhen::NAMES, "always"),
             ),
             param(
                 "workers",
                 "the built-in server's threads, each of which answers one connection at a time",
-                ParamKind::Count { min: 1, max: 256 },
-                "4",
+                count(1, 256, "4"),
             ),
             param(
                 "backlog",
                 "connections that may wait for a worker of the built-in server",
-                ParamKind::Count { min: 1, max: 65_535 },
-                "128",
+                count(1, 65_535, "128"),
             ),
             files(),
             total(),
@@ -199,46 +185,37 @@ pub(super) static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| {
             param(
                 "render",
                 "whether the files become a page by a template, or are sent as they are",
-                ParamKind::Choice(Render::NAMES),
-                "html",
+                choice(Render::NAMES, "html"),
             ),
             param(
                 "database",
                 "how the built-in server uses SQLite: a strategy of the study sqlite",
-                ParamKind::Choice(Database::NAMES),
-                "delete-full",
+                choice(Database::NAMES, "delete-full"),
             ),
             rows(),
-            param("command", "starts your server, in the foreground or the background", SHELL, ""),
-            param("prepare", "run before your server is started, to fill {place}", SHELL, ""),
+            param(
+                "command",
+                "starts your server, in the foreground or the background",
+                (SHELL, ""),
+            ),
+            param("prepare", "run before your server is started, to fill {place}", (SHELL, "")),
             param(
                 "variant",
                 "the text that replaces {variant} in command, prepare and url",
-                ParamKind::Name("a text"),
-                "",
+                (ParamKind::Name("a text"), ""),
             ),
-            param("url", "path and query that your server is asked for", TEXT, "/"),
+            param("url", "path and query that your server is asked for", (TEXT, "/")),
             param(
                 "evidence",
                 "path whose reply, a JSON object of numbers, is reported with each combination",
-                TEXT,
-                "",
+                (TEXT, ""),
             ),
             param(
                 "ready_within",
                 "how long your server may take, its preparation included, until it listens",
-                ParamKind::Duration {
-                    min: Duration::from_millis(100),
-                    max: Duration::from_secs(600),
-                },
-                "10s",
+                duration(Duration::from_millis(100), Duration::from_secs(600), "10s"),
             ),
-            param(
-                "port",
-                "port of your server; 0 for any free one",
-                ParamKind::Count { min: 0, max: 65_535 },
-                "0",
-            ),
+            param("port", "port of your server; 0 for any free one", count(0, 65_535, "0")),
         ],
         figures: figures(),
         score: Score::MedianTime,
@@ -276,15 +253,8 @@ pub(super) static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| {
 
 fn figures() -> Vec<FigureDescription> {
     vec![
-        FigureDescription {
-            unit: Unit::Percent,
-            ..figure(ERRORS, "errors", "connections that failed")
-        },
-        FigureDescription {
-            unit: Unit::PerSecond,
-            better: Better::More,
-            ..figure(RATE, "holds", "the highest rate held")
-        },
+        percent(ERRORS, "errors", "connections that failed"),
+        per_second(RATE, "holds", "the highest rate held"),
         time(P50, "connection", "connection time, median"),
         time(RESPONSE, "response", "from the request sent to the reply's first byte, median"),
         time(TRANSFER, "transfer", "from the first byte to the last, median"),
@@ -292,10 +262,7 @@ fn figures() -> Vec<FigureDescription> {
         time(IN_FILES, "in files", "time that a built-in server spent on files, or in SQLite"),
         time(LOGGED, "logged one", "with log_when=switched, the one request that was logged"),
         figure(SYNCS, "syncs", "calls of all its processes that force data to the device"),
-        FigureDescription {
-            unit: Unit::Bytes,
-            ..figure(TO_DEVICE, "to device", "data that its processes sent to storage")
-        },
+        bytes(TO_DEVICE, "to device", "data that its processes sent to storage"),
         hidden(figure(
             READ_CALLS,
             "reads",
@@ -306,42 +273,25 @@ fn figures() -> Vec<FigureDescription> {
             "writes",
             "system calls of the write(2) kind, not counting those on sockets alone",
         )),
-        hidden(FigureDescription {
-            unit: Unit::Bytes,
-            ..figure(MEMORY, "memory", "memory of all its processes")
-        }),
+        hidden(bytes(MEMORY, "memory", "memory of all its processes")),
         hidden(time(
             EMPTY,
             "empty reply",
             "processor time of the built-in server for an empty reply",
         )),
-        FigureDescription {
-            unit: Unit::Percent,
-            better: Better::Neither,
-            ..figure(
-                OWN_TOLL,
-                "own time per operation",
-                "processor time of an empty reply, as a share of this one's",
-            )
-        },
+        neutral(percent(
+            OWN_TOLL,
+            "own time per operation",
+            "processor time of an empty reply, as a share of this one's",
+        )),
         time(LAG, "late", "how late connections were begun, 99th percentile"),
-        hidden(FigureDescription {
-            unit: Unit::Percent,
-            ..figure(CLIENT_CPU, "client CPU", "how much of its processor the client used")
-        }),
-        hidden(FigureDescription {
-            fold: Fold::Sum,
-            ..figure(
-                INVALID,
-                "invalid",
-                "slices in which the client was the limit, or began some connections late",
-            )
-        }),
+        hidden(percent(CLIENT_CPU, "client CPU", "how much of its processor the client used")),
+        sum(
+            INVALID,
+            "invalid",
+            "slices in which the client was the limit, or began some connections late",
+        ),
     ]
-}
-
-fn hidden(figure: FigureDescription) -> FigureDescription {
-    FigureDescription { shown: false, ..figure }
 }
 
 #[cfg(test)]

@@ -4,13 +4,11 @@ use std::sync::LazyLock;
 
 use model::case::Case;
 use model::strategy::Recipe;
-use model::study::{
-    Better, FigureDescription, Fold, ParamDescription, ParamKind, StudyDescription, Unit,
-};
+use model::study::{ParamDescription, ParamKind, StudyDescription};
 
 use crate::choices::{choices, strategies};
 use crate::rules::{is, where_set};
-use crate::specs::{figure, param};
+use crate::specs::{bytes, choice, count, figure, param, per_operation, per_second};
 
 /// How many rows a template has at the most.
 const ROWS_MAX: u64 = 100_000;
@@ -198,12 +196,7 @@ impl Strategy {
 
 /// How large a generated database is.
 pub(crate) fn rows() -> ParamDescription {
-    param(
-        "rows",
-        "rows in the table before the first request",
-        ParamKind::Count { min: 10, max: ROWS_MAX },
-        "100",
-    )
+    param("rows", "rows in the table before the first request", count(10, ROWS_MAX, "100"))
 }
 
 pub(super) const CASES: &[Case] = &[
@@ -239,49 +232,41 @@ pub(crate) static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| {
             param(
                 "database",
                 "a SQLite database of your own, of which each slice gets a copy",
-                ParamKind::Path("a file, or empty to use a generated database"),
-                "",
+                (ParamKind::Path("a file, or empty to use a generated database"), ""),
             ),
             param(
                 "statements",
                 "with database: a file of the SQL statements that a request makes to it; without one, \
                  a request is made of its tables",
-                ParamKind::Path("a file, or empty to use generated statements"),
-                "",
+                (ParamKind::Path("a file, or empty to use generated statements"), ""),
             ),
             param(
                 "connections",
                 "connections that make requests at the same time, each in a thread",
-                ParamKind::Count { min: 1, max: 64 },
-                "1",
+                count(1, 64, "1"),
             ),
             param(
                 "connect",
                 "whether a connection is made once, or by each request as in PHP",
-                ParamKind::Choice(Connect::NAMES),
-                "once",
+                choice(Connect::NAMES, "once"),
             ),
         ],
         figures: vec![
-            FigureDescription {
-                unit: Unit::Count,
-                fold: Fold::PerOperation,
-                ..figure("syncs_per_request", "syncs", "how often SQLite forced data to the device")
-            },
-            FigureDescription {
-                unit: Unit::Bytes,
-                fold: Fold::PerOperation,
-                ..figure("written_bytes_per_request", "written", "what SQLite wrote to its files")
-            },
-            FigureDescription {
-                unit: Unit::PerSecond,
-                better: Better::More,
-                ..figure(
-                    "requests_per_s",
-                    "requests/s",
-                    "requests answered per second, all connections together",
-                )
-            },
+            per_operation(figure(
+                "syncs_per_request",
+                "syncs",
+                "how often SQLite forced data to the device",
+            )),
+            per_operation(bytes(
+                "written_bytes_per_request",
+                "written",
+                "what SQLite wrote to its files",
+            )),
+            per_second(
+                "requests_per_s",
+                "requests/s",
+                "requests answered per second, all connections together",
+            ),
         ],
         details: "A request is 10 inserts, 10 updates, 10 selects by key, 5 of the whole table, 5 by \
                   `LIKE`, and a delete of what was inserted. With `database` it works on a copy of \

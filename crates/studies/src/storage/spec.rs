@@ -4,12 +4,12 @@ use std::sync::LazyLock;
 
 use model::case::Case;
 use model::strategy::Recipe;
-use model::study::{ParamKind, StudyDescription};
+use model::study::StudyDescription;
 
 use super::programs;
 use crate::blocks;
 use crate::choices::strategies;
-use crate::specs::param;
+use crate::specs::{choice, count, param, size};
 
 /// What an append of the study's own promises once it is synced.
 const LASTS: &str = "power failure: nothing acknowledged is lost, provided that the device honours \
@@ -126,20 +126,13 @@ pub(super) static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| {
             param(
                 "bytes",
                 "fsync, fdatasync, append, replace: what is written",
-                ParamKind::Size { min: 1, max: 1 << 20 },
-                "4 KiB",
+                size(1, 1 << 20, "4 KiB"),
             ),
-            param(
-                "depth",
-                "read: how many blocks are under way at a time",
-                ParamKind::Count { min: 1, max: 1024 },
-                "1",
-            ),
+            param("depth", "read: how many blocks are under way at a time", count(1, 1024, "1")),
             param(
                 "program",
                 "program: whose commits are made",
-                ParamKind::Choice(&PROGRAMS),
-                PROGRAMS.first().copied().unwrap_or_default(),
+                choice(&PROGRAMS, PROGRAMS.first().copied().unwrap_or_default()),
             ),
         ],
         figures: blocks::figures(),
