@@ -19,11 +19,9 @@ pub(super) type FileNumber = usize;
 enum CurrentState {
     Absent,
     File(FileNumber),
-    /// Where it was before; none of one that was made since, which is empty but for what is
-    /// known to be in it.
-    Folder {
-        origin: Option<Vec<u8>>,
-    },
+    // Where it was before; none of one that was made since, which is empty but for what is
+    // known to be in it.
+    Folder { origin: Option<Vec<u8>> },
     Link,
 }
 

@@ -10,7 +10,7 @@ use super::matters;
 use super::order::{Object, Order, StepOf, ThreadNumber, Use};
 use super::paths::{below, harmless_target, is_safe};
 use super::program::{Act, Facts, Initial, InitialKind, Kind, PathNumber, Program, Slot, fill_of};
-use super::recording::{Event, EventKind, OpenNumber, Other, Recorded, Recording};
+use super::recording::{Event, EventKind, Looked, OpenNumber, Other, Recorded, Recording};
 use super::replay_threads::{computing, replay_threads};
 use super::shortest::shortest;
 use super::threads::{Overhead, Threads};
@@ -229,7 +229,7 @@ impl<'r> PlanBuilder<'r> {
                 }
             }
             Other::Woken { thread, by, since_ns } => self.woken(thread, by, [since_ns, at_ns]),
-            Other::Looked { path, kind, bytes, compressed, mode, target } => {
+            Other::Looked(Looked { path, kind, bytes, compressed, mode, target }) => {
                 let Some(path) = self.inside(path) else { return };
                 match kind {
                     FileKind::Regular => {

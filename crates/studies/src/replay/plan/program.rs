@@ -64,142 +64,40 @@ pub(crate) struct Step {
 /// What a step does.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Act {
-    /// A recorded thread begins; this share of its thinking is computing, the rest is sleep.
-    Begin {
-        computing: f32,
-    },
-    /// It ends, or something happens that others wait for.
+    // A recorded thread begins; this share of its thinking is computing, the rest is sleep.
+    Begin { computing: f32 },
+    // It ends, or something happens that others wait for.
     Pass,
-    Open {
-        path: PathNumber,
-        slot: Slot,
-        flags: u32,
-        mode: u16,
-    },
-    Close {
-        slot: Slot,
-    },
-    Read {
-        slot: Slot,
-        length: u32,
-        offset: i64,
-    },
-    Write {
-        slot: Slot,
-        length: u32,
-        offset: i64,
-        file: u32,
-        fill: u8,
-    },
-    Seek {
-        slot: Slot,
-        whence: u8,
-        offset: i64,
-    },
-    Sync {
-        slot: Slot,
-        what: Synced,
-    },
-    SyncRange {
-        slot: Slot,
-        flags: u32,
-        offset: i64,
-        length: i64,
-    },
-    Truncate {
-        target: Target,
-        length: u64,
-    },
-    Allocate {
-        slot: Slot,
-        mode: u32,
-        offset: u64,
-        length: u64,
-    },
-    Advise {
-        slot: Slot,
-        advice: u8,
-        offset: u64,
-        length: u64,
-    },
-    Stat {
-        target: Target,
-        follow: bool,
-    },
-    Access {
-        path: PathNumber,
-        mode: u8,
-    },
-    Readlink {
-        path: PathNumber,
-        length: u32,
-    },
-    List {
-        slot: Slot,
-        length: u32,
-    },
-    Mkdir {
-        path: PathNumber,
-        mode: u16,
-    },
-    Mknod {
-        path: PathNumber,
-        mode: u16,
-    },
-    Rmdir {
-        path: PathNumber,
-    },
-    Unlink {
-        path: PathNumber,
-    },
-    Rename {
-        path: PathNumber,
-        to: PathNumber,
-        flags: u32,
-    },
-    Link {
-        path: PathNumber,
-        to: PathNumber,
-    },
-    /// What it says is the first: a path of ours, or a name of nothing.
-    Symlink {
-        says: PathNumber,
-        at: PathNumber,
-    },
-    Chmod {
-        target: Target,
-        mode: u16,
-    },
-    Chown {
-        target: Target,
-    },
-    Utime {
-        target: Target,
-    },
-    Lock {
-        slot: Slot,
-        kind: LockKind,
-        own: bool,
-        waits: bool,
-        offset: i64,
-        length: i64,
-    },
-    Flock {
-        slot: Slot,
-        operation: u8,
-    },
-    Copy {
-        from: Slot,
-        to: Slot,
-        length: u32,
-        /// In the one that is read, or -1.
-        offset: i64,
-        by_sendfile: bool,
-    },
-    Clone {
-        from: Slot,
-        to: Slot,
-    },
+    Open { path: PathNumber, slot: Slot, flags: u32, mode: u16 },
+    Close { slot: Slot },
+    Read { slot: Slot, length: u32, offset: i64 },
+    Write { slot: Slot, length: u32, offset: i64, file: u32, fill: u8 },
+    Seek { slot: Slot, whence: u8, offset: i64 },
+    Sync { slot: Slot, what: Synced },
+    SyncRange { slot: Slot, flags: u32, offset: i64, length: i64 },
+    Truncate { target: Target, length: u64 },
+    Allocate { slot: Slot, mode: u32, offset: u64, length: u64 },
+    Advise { slot: Slot, advice: u8, offset: u64, length: u64 },
+    Stat { target: Target, follow: bool },
+    Access { path: PathNumber, mode: u8 },
+    Readlink { path: PathNumber, length: u32 },
+    List { slot: Slot, length: u32 },
+    Mkdir { path: PathNumber, mode: u16 },
+    Mknod { path: PathNumber, mode: u16 },
+    Rmdir { path: PathNumber },
+    Unlink { path: PathNumber },
+    Rename { path: PathNumber, to: PathNumber, flags: u32 },
+    Link { path: PathNumber, to: PathNumber },
+    // What it says is the first: a path of ours, or a name of nothing.
+    Symlink { says: PathNumber, at: PathNumber },
+    Chmod { target: Target, mode: u16 },
+    Chown { target: Target },
+    Utime { target: Target },
+    Lock { slot: Slot, kind: LockKind, own: bool, waits: bool, offset: i64, length: i64 },
+    Flock { slot: Slot, operation: u8 },
+    // The offset is in the file that is read, or -1.
+    Copy { from: Slot, to: Slot, length: u32, offset: i64, by_sendfile: bool },
+    Clone { from: Slot, to: Slot },
 }
 
 /// What a call acts on.
@@ -235,15 +133,9 @@ pub(crate) struct Initial {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum InitialKind {
     Folder,
-    File {
-        bytes: u64,
-        fill: u8,
-        mode: u16,
-    },
-    /// A link that says this, which leads nowhere else than below the folder.
-    Link {
-        says: CString,
-    },
+    File { bytes: u64, fill: u8, mode: u16 },
+    // A link that says this, which leads nowhere else than below the folder.
+    Link { says: CString },
 }
 
 /// A replay whose calls take no time.

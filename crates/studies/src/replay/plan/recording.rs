@@ -69,37 +69,27 @@ pub(crate) struct Recorded {
 /// Something else than a call.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Other {
-    Fork {
-        parent: u32,
-        child: u32,
-        /// Whether it is a thread of the parent's process.
-        thread: bool,
-    },
-    Exec {
-        thread: u32,
-    },
-    Exit {
-        thread: u32,
-        user_ns: u64,
-        system_ns: u64,
-    },
-    /// A thread that had slept since then was woken by another.
-    Woken {
-        thread: u32,
-        by: u32,
-        since_ns: u64,
-    },
-    /// What a path was found to be.
-    Looked {
-        path: PathNumber,
-        kind: FileKind,
-        bytes: u64,
-        /// How much of it is left when it is compressed, from 0 to 1.
-        compressed: Option<f32>,
-        /// Permissions.
-        mode: u16,
-        target: Option<PathNumber>,
-    },
+    // The child is a thread of the parent's process, or a process.
+    Fork { parent: u32, child: u32, thread: bool },
+    Exec { thread: u32 },
+    Exit { thread: u32, user_ns: u64, system_ns: u64 },
+    // A thread that had slept since then was woken by another.
+    Woken { thread: u32, by: u32, since_ns: u64 },
+    // What a path was found to be.
+    Looked(Looked),
+}
+
+/// What was found at a path.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Looked {
+    pub(crate) path: PathNumber,
+    pub(crate) kind: FileKind,
+    pub(crate) bytes: u64,
+    /// How much of it is left when it is compressed, from 0 to 1.
+    pub(crate) compressed: Option<f32>,
+    /// Permissions.
+    pub(crate) mode: u16,
+    pub(crate) target: Option<PathNumber>,
 }
 
 /// What is read from an open file and written to it, each by the open file that it is read from.
@@ -288,7 +278,7 @@ impl Gathered {
             .then(|| (facts.compressed_bytes as f32 / facts.sample_bytes as f32).clamp(0.0, 1.0));
         let (kind, bytes, mode) = (facts.kind, facts.bytes, (facts.mode & 0o777) as u16);
         // The program may have ended by then: this does not prolong it.
-        let looked = Other::Looked { path, kind, bytes, compressed, mode, target };
+        let looked = Other::Looked(Looked { path, kind, bytes, compressed, mode, target });
         self.others.push((facts.at_ns, looked));
     }
 
