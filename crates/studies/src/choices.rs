@@ -89,7 +89,7 @@ macro_rules! strategies {
                                 needs: $needs,
                                 recipe: $recipe,
                             },
-                            ..StrategyDescription::new($name, $does, text)
+                            ..StrategyDescription::new($name, $does, &text)
                         }
                     }),+]);
                 &ALL

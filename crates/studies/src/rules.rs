@@ -16,13 +16,13 @@ pub(crate) fn not(param: &str, value: &str) -> ParamCondition {
 
 /// What a strategy promises, and what instead with which parameters.
 pub(crate) struct Promise {
-    pub(crate) text: &'static str,
+    pub(crate) text: String,
     pub(crate) when: Vec<(Vec<ParamCondition>, String)>,
 }
 
-impl From<&'static str> for Promise {
-    fn from(text: &'static str) -> Self {
-        Self { text, when: Vec::new() }
+impl From<&str> for Promise {
+    fn from(text: &str) -> Self {
+        Self { text: text.to_owned(), when: Vec::new() }
     }
 }
 

@@ -10,108 +10,60 @@ pub(super) const SYNCED: &str = "process crash: nothing acknowledged is lost; po
                                  nothing acknowledged is lost, provided that the device honours \
                                  flushes";
 
-fn each() -> [ParamCondition; 1] {
-    [is("sync", &["each"])]
-}
+/// What is lost of data that is in memory, and of what is synced now and then.
+const CACHED: &str = "data not yet written back is";
+const SINCE_LAST_SYNC: &str = "what was written after the last sync is";
 
-fn every() -> [ParamCondition; 1] {
-    [ParamCondition::beginning("sync", "every ")]
+/// What is lost in a process crash and in a power failure without a sync, and what is true besides,
+/// or with a sync of each record.
+fn by_sync(crash: &str, unsynced: &str, also: &str, also_if_each: &str) -> Promise {
+    let lost =
+        |power: &str| format!("process crash: {crash} lost; power failure: {power} lost{also}");
+    Promise::from(&*lost(unsynced))
+        .when([is("sync", &["each"])], &format!("{SYNCED}{also_if_each}"))
+        .when([ParamCondition::beginning("sync", "every ")], &lost(SINCE_LAST_SYNC))
 }
 
 /// Of those that write each record to the file, and sync that file.
 pub(super) fn record_by_record() -> Promise {
-    Promise::from(WRITTEN).when(each(), SYNCED).when(
-        every(),
-        "process crash: nothing acknowledged is lost; power failure: what was written after the \
-         last sync is lost",
-    )
+    by_sync("nothing acknowledged is", CACHED, "", "")
 }
 
 /// Of one that writes several records at once. A sync writes out what there is of them.
 pub(super) fn batches() -> Promise {
-    let lost = "process crash: a batch not yet acknowledged is lost; power failure: data not yet \
-                written back is lost";
-    Promise::from(lost).when(each(), SYNCED).when(
-        every(),
-        "process crash: a batch not yet acknowledged is lost; power failure: what was written \
-         after the last sync is lost",
-    )
+    by_sync("a batch not yet acknowledged is", CACHED, "", "")
 }
 
 pub(super) fn ring() -> Promise {
-    let lost = "process crash: a batch not yet acknowledged is lost; power failure: data not yet \
-                written back is lost; records keep their order only if the ring's entries are \
-                linked";
-    Promise::from(lost)
-        .when(
-            each(),
-            "process crash: nothing acknowledged is lost; power failure: nothing acknowledged is \
-             lost, provided that the device honours flushes; records keep their order",
-        )
-        .when(
-            every(),
-            "process crash: a batch not yet acknowledged is lost; power failure: what was written \
-             after the last sync is lost; records keep their order only if the ring's entries are \
-             linked",
-        )
+    let only_linked = "; records keep their order only if the ring's entries are linked";
+    let in_order = "; records keep their order";
+    by_sync("a batch not yet acknowledged is", CACHED, only_linked, in_order)
 }
 
 pub(super) fn full_buffers() -> Promise {
-    let lost = "process crash: the buffer is lost; power failure: the buffer and data not yet \
-                written back are lost; several writers: records that a full buffer splits are \
-                mixed with others";
-    Promise::from(lost)
-        .when(
-            each(),
-            "process crash: nothing acknowledged is lost; power failure: nothing acknowledged is \
-             lost, provided that the device honours flushes; several writers: records that a full \
-             buffer splits are mixed with others",
-        )
-        .when(
-            every(),
-            "process crash: the buffer is lost; power failure: what was written after the last \
-             sync is lost; several writers: records that a full buffer splits are mixed with \
-             others",
-        )
+    let mixed = "; several writers: records that a full buffer splits are mixed with others";
+    by_sync("the buffer is", "the buffer and data not yet written back are", mixed, mixed)
 }
 
 pub(super) fn file_per_writer() -> Promise {
-    let lost = "process crash: nothing acknowledged is lost; power failure: data not yet written \
-                back is lost; the order between writers is only as exact as their clocks";
-    Promise::from(lost)
-        .when(
-            each(),
-            "process crash: nothing acknowledged is lost; power failure: nothing acknowledged is \
-             lost, provided that the device honours flushes; the order between writers is only as \
-             exact as their clocks",
-        )
-        .when(
-            every(),
-            "process crash: nothing acknowledged is lost; power failure: what was written after \
-             the last sync is lost; the order between writers is only as exact as their clocks",
-        )
+    let order = "; the order between writers is only as exact as their clocks";
+    by_sync("nothing acknowledged is", CACHED, order, order)
 }
 
 pub(super) fn queue() -> Promise {
-    let lost = "process crash: records in the queue are lost although they were acknowledged; \
-                power failure: these and data not yet written back are lost";
-    Promise::from(lost)
-        .when(
-            [not("sync", "never"), is("full", &["drop"])],
-            "process crash: records in the queue are lost although they were acknowledged; a full \
-             queue drops records; power failure: what was not yet synced is lost, and a sync waits \
-             in the queue, too",
+    let lost = |drops: &str, power: &str| {
+        format!(
+            "process crash: records in the queue are lost although they were acknowledged{drops}; \
+             power failure: {power}"
         )
-        .when(
-            [not("sync", "never")],
-            "process crash: records in the queue are lost although they were acknowledged; power \
-             failure: what was not yet synced is lost, and a sync waits in the queue, too",
-        )
-        .when(
-            [is("full", &["drop"])],
-            "process crash: records in the queue are lost although they were acknowledged; a full \
-             queue drops records; power failure: these and data not yet written back are lost",
-        )
+    };
+    let drops = "; a full queue drops records";
+    let cached = "these and data not yet written back are lost";
+    let synced = "what was not yet synced is lost, and a sync waits in the queue, too";
+    Promise::from(&*lost("", cached))
+        .when([not("sync", "never"), is("full", &["drop"])], &lost(drops, synced))
+        .when([not("sync", "never")], &lost("", synced))
+        .when([is("full", &["drop"])], &lost(drops, cached))
 }
 
 #[cfg(test)]
