@@ -7,6 +7,7 @@ use rand::{Rng as _, RngCore as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 
 use super::spec::{Keys, Values};
+use crate::random::{GOLDEN, mixed};
 
 /// How many a transaction puts.
 pub(super) const PER_TRANSACTION: u64 = 100;
@@ -67,7 +68,7 @@ impl Kind {
     fn key(self, number: u64) -> u64 {
         match self.keys {
             Keys::Sequential => number,
-            Keys::Random => mixed(number),
+            Keys::Random => mixed(number.wrapping_add(GOLDEN)),
         }
     }
 }
@@ -88,16 +89,6 @@ impl Items {
     fn transaction_bytes(&self) -> usize {
         self.kind.item_bytes() * PER_TRANSACTION as usize
     }
-}
-
-/// Another number for each number, all over the range: the last steps of `SplitMix64` (Steele,
-/// Lea and Flood, "Fast splittable pseudorandom number generators", 2014), each of which can
-/// be undone.
-fn mixed(number: u64) -> u64 {
-    let mut mixed = number.wrapping_add(0x9E37_79B9_7F4A_7C15);
-    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    mixed ^ (mixed >> 31)
 }
 
 /// Fills a value with a record of an application, whose last field is as long as there is room.

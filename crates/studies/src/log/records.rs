@@ -19,9 +19,9 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use model::integrity::Checks;
 use model::study::Sizes;
-use rand::{RngCore, SeedableRng};
-use rand_chacha::ChaCha8Rng;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+use crate::random::{GOLDEN, mixed, text_of};
 
 /// The smallest record with all fields.
 pub(crate) const FULL_MIN: u64 = 38;
@@ -223,13 +223,9 @@ impl Format {
         })
     }
 
-    /// The finaliser of `SplitMix64` (Steele, Lea, Flood: OOPSLA 2014).
     fn hash(self, name: Name) -> u64 {
         let seed = u64::from(self.run) << 32 | u64::from(name.writer) << 24;
-        let mut z = (seed ^ name.sequence).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
+        mixed((seed ^ name.sequence).wrapping_mul(GOLDEN))
     }
 }
 
@@ -299,14 +295,7 @@ fn kept_for_good(sample: &[u32]) -> &'static [u32] {
 
 fn text() -> &'static [u8] {
     static TEXT: OnceLock<Vec<u8>> = OnceLock::new();
-    TEXT.get_or_init(|| {
-        let mut text = vec![0; TEXT_BYTES];
-        ChaCha8Rng::seed_from_u64(0).fill_bytes(&mut text);
-        for byte in &mut text {
-            *byte = LETTERS[usize::from(*byte % 64)];
-        }
-        text
-    })
+    TEXT.get_or_init(|| text_of(LETTERS, TEXT_BYTES, 0))
 }
 
 fn push_hex(out: &mut Vec<u8>, value: u64, digits: usize, then: u8) {

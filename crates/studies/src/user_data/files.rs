@@ -15,6 +15,7 @@ use units::{count, counted, exact_size, rough_size};
 use super::inherited::{self, Kept};
 use super::source::{below, open_untouched, read_most, shown, unreadable};
 use crate::file::{make_common_folder, make_folder, open_for_writing, write_whole};
+use crate::random::{GOLDEN, mixed};
 use crate::shared::Shared;
 use crate::tree::{Entry, joined, listed};
 
@@ -439,10 +440,7 @@ impl Sampled {
 /// A number from 0 to 1 that a file's number in the order of paths decides, so that all processes
 /// of a run choose the same files. Mixed as `SplitMix64` does, which no order of names is in step with.
 fn uniform(number: u64) -> f64 {
-    let mut mixed = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    ((mixed ^ (mixed >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
+    (mixed(number.wrapping_mul(GOLDEN)) >> 11) as f64 / (1_u64 << 53) as f64
 }
 
 /// What changes with a file.
