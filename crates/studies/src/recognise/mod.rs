@@ -14,7 +14,7 @@ mod suggestions;
 mod tests;
 mod times;
 
-use std::os::unix::fs::FileExt as _;
+use std::fs::File;
 use std::path::Path;
 
 use rustix::fs::{AtFlags, CWD, FileType, OFlags, statat};
@@ -22,11 +22,11 @@ use units::quoted;
 
 pub use self::suggestions::{Suggestions, suggestions};
 use crate::user_data::files::FILES_SEEN_MAX;
-use crate::user_data::source::{open_file, open_untouched, shown, unreadable, what};
+use crate::user_data::source::{open_file, open_untouched, read_part, shown, unreadable, what};
 
 /// What is read of a file's beginning and end.
-const HEAD_BYTES: usize = 64 << 10;
-const TAIL_BYTES: usize = 1 << 20;
+const HEAD_BYTES: u64 = 64 << 10;
+const TAIL_BYTES: u64 = 1 << 20;
 
 /// What a path was taken for.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,7 +47,7 @@ pub struct Recognised {
 #[derive(Clone, Copy, Debug)]
 struct Effort {
     entries_max: usize,
-    tail_bytes: usize,
+    tail_bytes: u64,
 }
 
 const FULL: Effort = Effort { entries_max: FILES_SEEN_MAX, tail_bytes: TAIL_BYTES };
@@ -95,26 +95,13 @@ struct Ends {
 impl Ends {
     fn read(path: &str, effort: Effort) -> Result<Self, String> {
         let (file, stat) = open_file(path)?;
-        let file = std::fs::File::from(file);
-        let size = stat.st_size as u64;
-        let part = |from: u64, bytes: usize| {
-            let mut part = vec![0; bytes];
-            let mut filled = 0;
-            while filled < bytes {
-                match file.read_at(&mut part[filled..], from + filled as u64) {
-                    // It was cut meanwhile, or it is a file of /proc.
-                    Ok(0) => break,
-                    Ok(read) => filled += read,
-                    Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-                    Err(error) => return Err(unreadable(Path::new(path), error)),
-                }
-            }
-            part.truncate(filled);
-            Ok(part)
+        let (mut file, size) = (File::from(file), stat.st_size as u64);
+        let mut part = |from: u64, bytes: u64| {
+            read_part(&mut file, from, bytes).map_err(|e| unreadable(Path::new(path), e))
         };
-        let of = |most: usize| usize::try_from(size).unwrap_or(usize::MAX).min(most);
-        let head = part(0, of(HEAD_BYTES))?;
-        let tail = part(size - of(effort.tail_bytes) as u64, of(effort.tail_bytes))?;
+        let (head_bytes, tail_bytes) = (size.min(HEAD_BYTES), size.min(effort.tail_bytes));
+        let head = part(0, head_bytes)?;
+        let tail = part(size - tail_bytes, tail_bytes)?;
         Ok(Self { size, head, tail })
     }
 

@@ -1,6 +1,5 @@
 //! How long the lines of a log of the user's are.
 
-use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -11,7 +10,7 @@ use model::study::Sizes;
 use units::{counted, exact_size, rough_size};
 
 use super::inherited::{self, Kept};
-use super::source::{open_file, shown, unreadable};
+use super::source::{open_file, read_part, shown, unreadable};
 use crate::shared::Shared;
 
 /// What is read of a log, from its end.
@@ -119,21 +118,9 @@ fn grouped(sizes: &[u32]) -> Vec<u32> {
 fn last_bytes(path: &str) -> Result<(Vec<u8>, bool), String> {
     let (file, stat) = open_file(path)?;
     let size = stat.st_size as u64;
-    let mut bytes = vec![0; size.min(READ_BYTES_MAX) as usize];
-    let from = size - bytes.len() as u64;
-    let file = std::fs::File::from(file);
-    let mut filled = 0;
-    while filled < bytes.len() {
-        match file.read_at(&mut bytes[filled..], from + filled as u64) {
-            // It was cut meanwhile.
-            Ok(0) => break,
-            Ok(read) => filled += read,
-            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(unreadable(Path::new(path), error)),
-        }
-    }
-    bytes.truncate(filled);
-    Ok((bytes, from == 0))
+    let from = size.saturating_sub(READ_BYTES_MAX);
+    let bytes = read_part(&mut file.into(), from, size - from);
+    Ok((bytes.map_err(|e| unreadable(Path::new(path), e))?, from == 0))
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::Read as _;
+use std::io::{Read as _, Seek as _, SeekFrom};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
@@ -65,6 +65,15 @@ pub(crate) fn read_most(file: OwnedFd, bytes_max: u64) -> std::io::Result<Vec<u8
     let mut bytes = Vec::new();
     File::from(file).take(bytes_max).read_to_end(&mut bytes)?;
     Ok(bytes)
+}
+
+/// So many bytes of a file from there on, or as far as it goes: it may have been cut meanwhile, or
+/// be a file of /proc.
+pub(crate) fn read_part(file: &mut File, from: u64, bytes: u64) -> std::io::Result<Vec<u8>> {
+    let mut part = Vec::with_capacity(bytes as usize);
+    file.seek(SeekFrom::Start(from))?;
+    file.take(bytes).read_to_end(&mut part)?;
+    Ok(part)
 }
 
 /// That something could not be read, and what to do.
