@@ -104,9 +104,7 @@ fn make(rows: u64) -> rusqlite::Result<Vec<u8>> {
 
 /// Opens the database, for whom others' locks are waited for so long.
 pub(super) fn open(file: &Path, busy_timeout: Duration) -> rusqlite::Result<Connection> {
-    if !traffic::register() {
-        return Err(traffic::not_registered());
-    }
+    traffic::register()?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags_and_vfs(file, flags, traffic::VFS)?;
     connection.busy_timeout(busy_timeout)?;

@@ -78,16 +78,13 @@ unsafe impl Sync for Original {}
 
 static ORIGINAL: OnceLock<Option<Original>> = OnceLock::new();
 
-/// Makes the VFS known to SQLite; `false` where SQLite would not have it.
-pub(super) fn register() -> bool {
-    ORIGINAL.get_or_init(register_once).is_some()
-}
-
-/// The error where SQLite would not.
-pub(super) fn not_registered() -> rusqlite::Error {
-    let why = "SQLite rejected the file functions (VFS) that iotoll gave it".to_owned();
-    let code = ffi::Error::new(ffi::SQLITE_ERROR);
-    rusqlite::Error::SqliteFailure(code, Some(why))
+/// Makes the VFS known to SQLite; an error where SQLite would not have it.
+pub(super) fn register() -> rusqlite::Result<()> {
+    let rejected = || {
+        let why = "SQLite rejected the file functions (VFS) that iotoll gave it".to_owned();
+        rusqlite::Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_ERROR), Some(why))
+    };
+    ORIGINAL.get_or_init(register_once).as_ref().map(drop).ok_or_else(rejected)
 }
 
 fn register_once() -> Option<Original> {

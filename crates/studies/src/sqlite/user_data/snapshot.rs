@@ -130,9 +130,7 @@ impl Source {
     }
 
     fn copy(&self, how: &str) -> rusqlite::Result<Connection> {
-        if !traffic::register() {
-            return Err(traffic::not_registered());
-        }
+        traffic::register()?;
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
             | OpenFlags::SQLITE_OPEN_NO_MUTEX
             | OpenFlags::SQLITE_OPEN_URI;
