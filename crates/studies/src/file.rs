@@ -26,6 +26,13 @@ pub(crate) fn open_for_reading(folder: impl AsFd, name: &CStr) -> Result<OwnedFd
     openat(folder, name, OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())
 }
 
+/// Opens a folder within another, following no link.
+#[inline]
+pub(crate) fn open_folder(folder: impl AsFd, name: &CStr) -> Result<OwnedFd, Errno> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    openat(folder, name, flags, Mode::empty())
+}
+
 /// Which file or folder it is, whatever its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FileId {
@@ -105,9 +112,7 @@ pub(crate) fn make_common_folder(folder: impl AsFd, name: &CStr) -> Result<(), S
 /// file without its name.
 pub(crate) fn sync_folder(folder: impl AsFd, name: &CStr) -> Result<(), StudyError> {
     const SYNCING: &str = "forcing a folder to the device";
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let opened = openat(folder, name, flags, Mode::empty()).doing(SYNCING)?;
-    fsync(opened).doing(SYNCING)
+    open_folder(folder, name).and_then(fsync).doing(SYNCING)
 }
 
 /// A name made by the study itself, in which no zero can be.

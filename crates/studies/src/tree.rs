@@ -1,12 +1,14 @@
 //! Folders of files: what is in them, and getting all of it to the device.
 
 use std::ffi::{CStr, CString};
+use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 
 use engine::study::{Doing, StudyError};
-use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, fsync, openat, statat};
+use rustix::fs::{AtFlags, Dir, FileType, fsync, statat};
 use rustix::io::Errno;
 
+pub(crate) use crate::file::open_folder;
 use crate::file::open_for_reading;
 use host::page_cache::{start_writing, wait_written};
 
@@ -17,12 +19,6 @@ pub(crate) struct Entry {
     pub(crate) name: CString,
     /// Unknown where the file system does not tell.
     pub(crate) kind: FileType,
-}
-
-/// Opens a folder within another, following no link.
-pub(crate) fn open_folder(folder: impl AsFd, name: &CStr) -> Result<OwnedFd, Errno> {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    openat(folder, name, flags, Mode::empty())
 }
 
 /// What is in a folder, in the file system's order.
@@ -76,11 +72,10 @@ pub(crate) fn joined(folder: &CStr, path: &CStr) -> CString {
 /// each, as nothing does that writes back later. Good for settling what was written
 /// and for what it costs, and not for what must survive.
 pub(crate) fn sync_tree(folder: impl AsFd) -> Result<(), StudyError> {
-    let files = collect(&folder)?;
+    let mut files = Vec::new();
+    each_file(&folder, |file| keep_or_write(&mut files, file).doing(SYNCING))?;
     files.iter().try_for_each(start_writing).doing(SYNCING)?;
-    files.iter().try_for_each(wait_written).doing(SYNCING)?;
-    files.last().map_or(Ok(()), fsync).doing(SYNCING)?;
-    fsync(folder).doing(SYNCING)
+    wait_for(&files, folder).doing(SYNCING)
 }
 
 /// The same of some files of a folder in which others have files, too. One that is not there
@@ -96,33 +91,30 @@ pub(crate) fn sync_files<'p>(
             opened => {
                 let file = opened.doing(SYNCING)?;
                 start_writing(&file).doing(SYNCING)?;
-                if files.len() < OPEN_MAX {
-                    files.push(file);
-                } else {
-                    wait_written(file).doing(SYNCING)?;
-                }
+                keep_or_write(&mut files, file).doing(SYNCING)?;
             }
         }
     }
-    files.iter().try_for_each(wait_written).doing(SYNCING)?;
-    files.last().map_or(Ok(()), fsync).doing(SYNCING)?;
-    fsync(folder).doing(SYNCING)
+    wait_for(&files, folder).doing(SYNCING)
 }
 
 /// More open files than this are a burden to the process.
 const OPEN_MAX: usize = 512;
 
-/// Opens the files below a folder. Data of files beyond a bound is written at once.
-fn collect(folder: impl AsFd) -> Result<Vec<OwnedFd>, StudyError> {
-    let mut files = Vec::new();
-    each_file(folder, |file| {
-        if files.len() < OPEN_MAX {
-            files.push(file);
-            return Ok(());
-        }
-        wait_written(file).doing(SYNCING)
-    })?;
-    Ok(files)
+/// Keeps a file to be waited for with others. Data of files beyond a bound is written at once.
+fn keep_or_write(files: &mut Vec<OwnedFd>, file: OwnedFd) -> io::Result<()> {
+    if files.len() < OPEN_MAX {
+        files.push(file);
+        return Ok(());
+    }
+    wait_written(file)
+}
+
+/// Waits for the data of files, then for names and sizes.
+fn wait_for(files: &[OwnedFd], folder: impl AsFd) -> io::Result<()> {
+    files.iter().try_for_each(wait_written)?;
+    files.last().map_or(Ok(()), fsync)?;
+    Ok(fsync(folder)?)
 }
 
 /// Does something with each file below a folder, opened for reading.
