@@ -5,6 +5,8 @@ use std::ffi::CString;
 use engine::slice_timer::SliceTimer;
 use engine::study::StudyError;
 
+use crate::file::name;
+
 pub(crate) const APPENDING: &str = "appending to the log";
 pub(crate) const OPENING: &str = "opening the log";
 pub(crate) const SYNCING: &str = "forcing the log to the device";
@@ -52,5 +54,5 @@ pub(crate) trait Append {
 
 /// The log's name, as system calls want it.
 pub(crate) fn log_name(stem: &str) -> CString {
-    CString::new(format!("{stem}.log")).unwrap_or_else(|_| unreachable!("stems have no NUL"))
+    name(&format!("{stem}.log"))
 }

@@ -15,12 +15,12 @@ use std::sync::Arc;
 
 use engine::slice_timer::SliceTimer;
 use engine::study::{Doing, StudyError};
-use rustix::fs::{Mode, OFlags, fdatasync, openat};
+use rustix::fs::{OFlags, fdatasync};
 
 use super::append::{APPENDING, Append, OPENING, SYNCING, Taken, log_name};
 use super::records::{Format, Name, Records};
 use super::work::Work;
-use crate::file::{open_for_writing, write_whole};
+use crate::file::{name, open_for_reading, open_for_writing, write_whole};
 
 const MERGING: &str = "merging the writers' logs";
 
@@ -56,7 +56,7 @@ fn stem_of(stem: &str, writer: u32) -> String {
 }
 
 fn times_name(stem: &str) -> CString {
-    CString::new(format!("{stem}.times")).unwrap_or_else(|_| unreachable!("stems have no NUL"))
+    name(&format!("{stem}.times"))
 }
 
 impl Append for PerWriter {
@@ -139,10 +139,9 @@ struct Source {
 impl Source {
     fn open(folder: BorrowedFd<'_>, stem: &str, writer: u32, records: u64) -> io::Result<Self> {
         let stem = stem_of(stem, writer);
-        let open = |name| -> io::Result<BufReader<File>> {
-            let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-            let file = openat(folder, &name, flags, Mode::empty())?;
-            Ok(BufReader::with_capacity(1 << 16, File::from(file)))
+        let open = |name: CString| -> io::Result<BufReader<File>> {
+            let file = File::from(open_for_reading(folder, &name)?);
+            Ok(BufReader::with_capacity(1 << 16, file))
         };
         Ok(Self { log: open(log_name(&stem))?, times: open(times_name(&stem))?, taken: 0, records })
     }

@@ -273,8 +273,6 @@ impl Missing {
 /// The second pass: what is left of the records that are missing.
 struct Search<'a> {
     ledger: &'a Ledger<'a>,
-    format: Format,
-    run_tag: Option<[u8; 9]>,
     missing: Vec<Missing>,
     by_name: HashMap<Name, usize>,
     by_tail: HashMap<[u8; TAIL_BYTES], usize>,
@@ -286,8 +284,6 @@ impl<'a> Search<'a> {
     fn new(ledger: &'a Ledger<'a>) -> Self {
         let mut search = Self {
             ledger,
-            format: ledger.format,
-            run_tag: ledger.format.run_tag(),
             missing: Vec::new(),
             by_name: HashMap::new(),
             by_tail: HashMap::new(),
@@ -312,16 +308,16 @@ impl<'a> Search<'a> {
 
     fn make(&mut self, name: Name) {
         self.scratch.clear();
-        self.format.write(name, &mut self.scratch);
+        self.ledger.format.write(name, &mut self.scratch);
     }
 
     fn look_at(&mut self, line: &[u8]) {
         let mut heads = vec![0];
-        if let Some(tag) = self.run_tag {
+        if let Some(tag) = self.ledger.format.run_tag() {
             heads.extend(memmem::find_iter(line, &tag).filter(|at| *at > 0));
         }
         for at in heads {
-            let named = self.format.name_at(&line[at..]);
+            let named = self.ledger.format.name_at(&line[at..]);
             if let Some(name) = named.filter(|name| self.ledger.was_begun(*name)) {
                 self.look_at_head(name, &line[at..]);
             }

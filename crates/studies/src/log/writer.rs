@@ -1,8 +1,7 @@
 //! One writer at work, wherever it runs: the loop under the clock.
 
 use std::collections::BTreeMap;
-use std::ffi::CString;
-use std::io;
+use std::fs::File;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -15,7 +14,6 @@ use model::counters::Counters as _;
 use model::spent::Spent;
 use process::StopFlag;
 use process::worker::{Assignment, Report, Session, Started};
-use rustix::fs::{CWD, Mode, OFlags, openat};
 
 use super::acks::Acks;
 use super::make::make;
@@ -109,7 +107,7 @@ pub(crate) fn do_assignment(
 
 fn work_in_its_folder(assignment: &Assignment, session: Session<'_>) -> Result<Report, StudyError> {
     let work: Work = assignment.read().map_err(StudyError::Worker)?;
-    let folder = open_folder(&work.folder).doing("opening the slice's folder")?;
+    let folder = File::open(&work.folder).map(OwnedFd::from).doing("opening the slice's folder")?;
     let acks = work.acks.as_deref().map(Acks::open).transpose();
     let acks = acks.doing("opening the counters of acknowledged records")?;
     let number = work.writer;
@@ -125,9 +123,4 @@ fn work_in_its_folder(assignment: &Assignment, session: Session<'_>) -> Result<R
     let done = done?;
     writer.leave()?;
     Ok(workers::with_latencies(Report { spent: timer.spent(used), ..done }, &timer))
-}
-
-fn open_folder(path: &str) -> io::Result<OwnedFd> {
-    let path = CString::new(path)?;
-    Ok(openat(CWD, &path, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?)
 }

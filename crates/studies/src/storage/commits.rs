@@ -295,20 +295,18 @@ impl<'a> Ready<'a> for Waiting<'a> {
         }
         timer.requested(bytes);
         arm.next = commits.next;
-        Ok(Box::new(Done(commits)))
+        Ok(Box::new(commits))
     }
 }
 
-struct Done(Commits);
-
-impl Ran for Done {
+impl Ran for Commits {
     fn flush(&mut self) -> Result<(), StudyError> {
-        let open = self.0.files.iter().filter_map(|file| file.open.as_ref());
+        let open = self.files.iter().filter_map(|file| file.open.as_ref());
         open.into_iter().try_for_each(|file| fdatasync(file).doing(SYNCING))
     }
 
     fn finish(mut self: Box<Self>) -> Result<Outcome, StudyError> {
-        let integrity = self.0.account()?;
+        let integrity = self.account()?;
         Ok(Outcome { integrity: Some(integrity), ..Outcome::default() })
     }
 }
