@@ -59,9 +59,15 @@ pub(super) struct ServerConfig {
     /// What each request has to begin with.
     pub(super) secret: Secret,
     pub(super) port: u16,
-    pub(super) backlog: u32,
-    pub(super) workers: u64,
     pub(super) answer: Answer,
+    pub(super) settings: Settings,
+}
+
+/// What the parameters of its arm say.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(super) struct Settings {
+    pub(super) workers: u64,
+    pub(super) backlog: u32,
     pub(super) log_lines: u64,
     pub(super) log_when: LogWhen,
 }
@@ -106,7 +112,7 @@ pub(crate) fn serve() -> Result<(), StudyError> {
 fn serve_in(folder: &OwnedFd, config: &ServerConfig) -> Result<(), StudyError> {
     let listener = listener(config)?;
     let counters = Arc::new(Counters::default());
-    let workers = (1..=config.workers)
+    let workers = (1..=config.settings.workers)
         .map(|number| Worker::new(config, folder, number, &counters))
         .collect::<Result<Vec<_>, _>>()?;
     let listener = Arc::new(listener);
@@ -133,7 +139,7 @@ fn listener(config: &ServerConfig) -> Result<TcpListener, StudyError> {
     // A worker is woken when a request has come, not when a connection has and again when its
     // request has, as Apache and nginx ask for.
     defer_accept(socket.as_fd(), 1).doing(LISTENING)?;
-    listen(&socket, i32::try_from(config.backlog).unwrap_or(i32::MAX)).doing(LISTENING)?;
+    listen(&socket, i32::try_from(config.settings.backlog).unwrap_or(i32::MAX)).doing(LISTENING)?;
     Ok(TcpListener::from(socket))
 }
 
@@ -187,25 +193,16 @@ impl Worker {
         let work = match &config.answer {
             Answer::Empty => Job::Empty,
             Answer::Page { files, rendered } => Job::Page(Page::new(folder, files, *rendered)?),
-            Answer::Sqlite { strategy, rows } => Job::Sqlite(Box::new(Client::ready(Work {
-                file: path_in(folder, database::NAME),
-                strategy: *strategy,
-                author: number,
-                rows: *rows,
-                statements: Vec::new(),
-                writes: true,
-                requests: 0,
-                connects_each_time: false,
-                busy_timeout: database::BUSY_TIMEOUT,
-            })?)),
+            Answer::Sqlite { strategy, rows } => {
+                let file = path_in(folder, database::NAME);
+                let work = Work { author: number, ..Work::new(file, *strategy, *rows) };
+                Job::Sqlite(Box::new(Client::ready(work)?))
+            }
         };
-        let log = (config.log_lines > 0).then(|| {
+        let Settings { log_lines: lines, log_when: when, .. } = config.settings;
+        let log = (lines > 0).then(|| {
             let file = open_for_writing(folder, LOG, OFlags::APPEND).doing("opening the log")?;
-            Ok::<_, StudyError>(Log {
-                file: file.into(),
-                lines: config.log_lines,
-                when: config.log_when,
-            })
+            Ok::<_, StudyError>(Log { file: file.into(), lines, when })
         });
         Ok(Self {
             secret: config.secret.clone(),
@@ -350,7 +347,8 @@ mod tests {
     fn config(answer: Answer, log_lines: u64, log_when: LogWhen) -> ServerConfig {
         let port = process::Port::reserve().unwrap().number();
         let secret = Secret::draw().unwrap();
-        ServerConfig { secret, port, backlog: 8, workers: 2, answer, log_lines, log_when }
+        let settings = Settings { backlog: 8, workers: 2, log_lines, log_when };
+        ServerConfig { secret, port, answer, settings }
     }
 
     /// A server in a thread of this test, which ends with the test.

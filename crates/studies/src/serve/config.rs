@@ -8,7 +8,7 @@ use model::material::Material;
 use model::study::{Params, Rate};
 use units::exact_duration;
 
-use super::built_in::LINE_BYTES;
+use super::built_in::{LINE_BYTES, Settings};
 use super::launch::CommandServer;
 use super::spec::{LogWhen, Render, SPEC, Strategy};
 use crate::page::{self, Parts};
@@ -48,10 +48,7 @@ pub(super) enum ServerKind {
 pub(super) struct BuiltIn {
     pub(super) strategy: Strategy,
     pub(super) content: Content,
-    pub(super) workers: u64,
-    pub(super) backlog: u32,
-    pub(super) log_lines: u64,
-    pub(super) log_when: LogWhen,
+    pub(super) settings: Settings,
 }
 
 /// What a built-in server answers from.
@@ -119,7 +116,7 @@ impl Config {
         };
         let is_search = self.rate == Rate::Max;
         let connections = if is_search { SEARCH_CONNECTIONS } else { operations };
-        let bytes = server.log_lines * LINE_BYTES as u64 * connections;
+        let bytes = server.settings.log_lines * LINE_BYTES as u64 * connections;
         let log = Footprint { space_bytes: bytes, files: BUILT_IN_FILES, written_bytes: bytes };
         log.and(match &server.content {
             Content::Empty => Footprint::NOTHING,
@@ -171,16 +168,18 @@ impl BuiltIn {
         Ok(Self {
             strategy,
             content,
-            workers: params.count("workers"),
-            backlog: params.count("backlog") as u32,
-            log_lines: params.count("log_lines"),
-            log_when: LogWhen::of(params.choice("log_when"))?,
+            settings: Settings {
+                workers: params.count("workers"),
+                backlog: params.count("backlog") as u32,
+                log_lines: params.count("log_lines"),
+                log_when: LogWhen::of(params.choice("log_when"))?,
+            },
         })
     }
 
     /// Whether the log is switched on for one request alone.
     pub(super) fn logs_one(&self) -> bool {
-        self.log_lines > 0 && self.log_when == LogWhen::Switched
+        self.settings.log_lines > 0 && self.settings.log_when == LogWhen::Switched
     }
 }
 

@@ -1,5 +1,4 @@
-//! What a slice's folder holds before its server is started, and what a server of
-//! ours is told to do with it.
+//! What a slice's folder holds before its server is started.
 
 use std::ffi::OsString;
 use std::os::fd::OwnedFd;
@@ -7,9 +6,8 @@ use std::os::unix::ffi::OsStringExt as _;
 
 use engine::study::{Doing, StudyError};
 
-use super::built_in::{Answer, ServerConfig};
-use super::config::{BuiltIn, Content};
-use super::request::Secret;
+use super::built_in::Answer;
+use super::config::Content;
 use super::spec::Render;
 use crate::page::{PageFile, Parts, Sets};
 use crate::sqlite::database::{self, Template};
@@ -41,22 +39,4 @@ fn page_files(parts: Parts, folder: &OwnedFd) -> Result<Vec<(OsString, u64)>, St
     let path = |file: &PageFile| OsString::from_vec(file.path.to_bytes().to_vec());
     let file = |file: &PageFile| (path(file), file.bytes);
     Ok(sets.files(0).iter().map(file).collect())
-}
-
-/// What a server of ours is told.
-pub(super) fn server_config(
-    server: &BuiltIn,
-    answer: Answer,
-    port: u16,
-    secret: Secret,
-) -> ServerConfig {
-    ServerConfig {
-        secret,
-        port,
-        backlog: server.backlog,
-        workers: server.workers,
-        answer,
-        log_lines: server.log_lines,
-        log_when: server.log_when,
-    }
 }

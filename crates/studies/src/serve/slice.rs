@@ -17,13 +17,12 @@ use model::study::Rate;
 use process::{Port, Server, StopFlag};
 use rustix::fs::{MemfdFlags, memfd_create};
 
-use super::built_in::{self, Account, ServerConfig};
+use super::built_in::{self, Account, ServerConfig, Settings};
 use super::config::{BuiltIn, Config, Content, ServerKind};
-use super::kept::Kept;
 use super::launch::CommandServer;
 use super::log_check::{self, Logged};
 use super::outcome::{LoadOutcome, refused};
-use super::populate::{self, populate};
+use super::populate::populate;
 use super::request::Secret;
 use super::running::Running;
 use super::spec::{self, LogWhen};
@@ -31,7 +30,7 @@ use super::switched::Switched;
 use crate::figures_of;
 use crate::file::{Standing, open_for_reading};
 use crate::sqlite::client::WRITES;
-use crate::sqlite::database::{self, Expected};
+use crate::sqlite::database::{self, Expected, Template};
 use crate::sqlite::folder::path_in;
 use crate::tree::sync_tree;
 
@@ -45,6 +44,16 @@ const EMPTIES: u64 = 20;
 const EMPTIES_PER_S_MIN: f64 = 200.0;
 /// A server that is to be taken to its limit is never idle.
 const EMPTIES_PER_S_AT_MAX: f64 = 2000.0;
+
+/// What an arm keeps from slice to slice.
+pub(super) struct Kept {
+    /// The highest rate found the last time, from where the next search starts: a few
+    /// tries then do what takes a dozen from nowhere. A search that starts wrong still
+    /// ends right, only later.
+    pub(super) max_rate: Option<f64>,
+    /// What the database starts from.
+    pub(super) template: Template,
+}
 
 /// A slice whose server is yet to be started.
 pub(super) struct Slice<'a> {
@@ -102,8 +111,9 @@ impl<'a> Slice<'a> {
                 let template = &mut self.kept.template;
                 let answer = populate(&server.content, template, &self.folder)?;
                 let secret = Secret::draw().doing("drawing a secret for the server")?;
-                let config = populate::server_config(server, answer, number, secret.clone());
-                self.secret = Some(secret);
+                self.secret = Some(secret.clone());
+                let settings = server.settings;
+                let config = ServerConfig { secret, port: number, answer, settings };
                 // The binary runs itself again, as it does for workers.
                 let mut command = Command::new("/proc/self/exe");
                 process::isolate(&mut command);
@@ -316,13 +326,14 @@ fn check(
         let expected = Expected { rows, updates, perhaps };
         checked.push(database::account(&path_in(folder, database::NAME), &expected)?);
     }
-    if server.log_lines > 0 {
+    let Settings { log_lines, log_when, .. } = server.settings;
+    if log_lines > 0 {
         let log = open_for_reading(folder, built_in::LOG).doing("opening the log")?;
         let logged = Logged {
             lines: account.lines,
             requests: account.done + account.refused,
-            every: if server.log_when == LogWhen::Sampled { built_in::SAMPLED } else { 1 },
-            of_request: server.log_lines,
+            every: if log_when == LogWhen::Sampled { built_in::SAMPLED } else { 1 },
+            of_request: log_lines,
         };
         checked.push(log_check::account(log.into(), logged)?);
     }

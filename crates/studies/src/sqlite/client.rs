@@ -51,6 +51,23 @@ pub(crate) struct Work {
     pub(crate) busy_timeout: Duration,
 }
 
+impl Work {
+    /// Requests of the study by one connection that is kept, none of them yet.
+    pub(crate) fn new(file: PathBuf, strategy: Strategy, rows: u64) -> Self {
+        Self {
+            file,
+            strategy,
+            author: 1,
+            rows,
+            statements: Vec::new(),
+            writes: true,
+            requests: 0,
+            connects_each_time: false,
+            busy_timeout: database::BUSY_TIMEOUT,
+        }
+    }
+}
+
 /// A connection with its work.
 pub(crate) struct Client {
     work: Work,

@@ -13,7 +13,7 @@ use process::worker::{
 
 use super::client::{self, Client, WRITES, Work};
 use super::config::Config;
-use super::database::{self, BUSY_TIMEOUT, Expected, Template};
+use super::database::{self, Expected, Template};
 use super::folder::path_in;
 use super::spec::Connect;
 use crate::tree::sync_tree;
@@ -68,16 +68,12 @@ impl<'a> Database<'a> {
     ) -> Result<Self, StudyError> {
         let folder = folder.try_clone_to_owned().doing("keeping the folder open")?;
         database::create(&folder, template)?;
+        let file = path_in(&folder, database::NAME);
         let work = Work {
-            file: path_in(&folder, database::NAME),
-            strategy: config.strategy,
-            author: 1,
-            rows: config.data.rows(),
             statements: config.data.statements(),
             writes: config.data.is_written_to(),
-            requests: 0,
             connects_each_time: config.connect == Connect::Request,
-            busy_timeout: BUSY_TIMEOUT,
+            ..Work::new(file, config.strategy, config.data.rows())
         };
         let connections = config.connections;
         Ok(Self { connections, pool, folder, work, log_filled, made_before: 0 })
