@@ -8,12 +8,12 @@ use std::path::Path;
 use engine::study::{Footprint, Study};
 use rustix::fs::SeekFrom;
 
-use crate::cache::Cache;
-use crate::files::Files;
-use crate::log::Log;
-use crate::page::Page;
-use crate::replay::Replay;
-use crate::sqlite::Sqlite;
+use crate::cache::CACHE;
+use crate::files::FILES;
+use crate::log::LOG;
+use crate::page::PAGE;
+use crate::replay::REPLAY;
+use crate::sqlite::SQLITE;
 use crate::testing::{finish, on_disk, own_folder, ready_in, workload};
 
 #[test]
@@ -31,21 +31,21 @@ fn no_slice_leaves_or_writes_more_than_its_workload_says() {
 fn no_slice_on_the_users_own_does_either() {
     let own = own_folder();
     let set = ("set", own.path().to_str().unwrap());
-    check(&Page, "read", &[set, ("cache", "cold")], 5);
-    check(&Cache, "rename", &[set, ("operation", "rebuild")], 2);
-    check(&Cache, "rename", &[set, ("operation", "load")], 2);
+    check(&PAGE, "read", &[set, ("cache", "cold")], 5);
+    check(&CACHE, "rename", &[set, ("operation", "rebuild")], 2);
+    check(&CACHE, "rename", &[set, ("operation", "load")], 2);
     for operation in ["write", "read", "create", "unlink", "rename"] {
-        check(&Files, "rename", &[set, ("operation", operation)], 300);
+        check(&FILES, "rename", &[set, ("operation", operation)], 300);
     }
     let log = own.path().join("deep/er/b.html");
-    check(&Log, "held", &[("sample", log.to_str().unwrap())], 500);
+    check(&LOG, "held", &[("sample", log.to_str().unwrap())], 500);
     let [database, statements] = ["shop.db", "request.sql"].map(|name| own.path().join(name));
     let shop = rusqlite::Connection::open(&database).unwrap();
     shop.execute_batch("CREATE TABLE item (name TEXT, data BLOB)").unwrap();
     fs::write(&statements, "INSERT INTO item VALUES (hex(randomblob(9)), zeroblob(3000))").unwrap();
     let [database, statements] = [&database, &statements].map(|path| path.to_str().unwrap());
     for strategy in ["delete-full", "wal-normal"] {
-        check(&Sqlite, strategy, &[("database", database), ("statements", statements)], 200);
+        check(&SQLITE, strategy, &[("database", database), ("statements", statements)], 200);
     }
 }
 
@@ -53,7 +53,7 @@ fn no_slice_on_the_users_own_does_either() {
 #[test]
 fn no_slice_of_a_recorded_program_does_either() {
     let trace = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/replay.trace");
-    check(&Replay, "recorded", &[("trace", trace)], 1);
+    check(&REPLAY, "recorded", &[("trace", trace)], 1);
 }
 
 fn check(study: &dyn Study, strategy: &str, given: &[(&str, &str)], operations: u64) {

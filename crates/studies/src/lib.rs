@@ -20,6 +20,7 @@
 pub mod articles;
 mod atomic_replace;
 mod blocks;
+mod built_in_study;
 mod cache;
 #[cfg(test)]
 mod cases;
@@ -84,18 +85,18 @@ fn figures_of(figures: impl IntoIterator<Item = (&'static str, f64)>) -> BTreeMa
 
 /// Every study, in the order in which they are listed and run.
 pub static ALL: [&dyn Study; 12] = [
-    &log::Log,
-    &stream::Stream,
-    &blocks::Blocks,
-    &storage::Storage,
-    &page::Page,
-    &cache::Cache,
-    &files::Files,
-    &sqlite::Sqlite,
-    &journal::Journal,
-    &serve::Serve,
-    &exec::Exec,
-    &replay::Replay,
+    &log::LOG,
+    &stream::STREAM,
+    &blocks::BLOCKS,
+    &storage::STORAGE,
+    &page::PAGE,
+    &cache::CACHE,
+    &files::FILES,
+    &sqlite::SQLITE,
+    &journal::JOURNAL,
+    &serve::SERVE,
+    &exec::EXEC,
+    &replay::REPLAY,
 ];
 
 /// What every study is, for help texts and plans.

@@ -14,7 +14,7 @@ use std::sync::LazyLock;
 
 use engine::slice_timer::SliceTimer;
 use engine::study::{
-    About, Doing, Footprint, Operations, Ran, Ready, SliceFolders, Study, StudyError, Workload,
+    About, Doing as _, Footprint, Operations, Ran, Ready, SliceFolders, StudyError, Workload,
 };
 use model::case::Case;
 use model::integrity::Integrity;
@@ -23,6 +23,7 @@ use model::study::{Params, StudyDescription};
 use rustix::fs::{OFlags, fdatasync};
 use units::exact_size;
 
+use crate::built_in_study::BuiltInStudy;
 use crate::choices::strategies;
 use crate::file::{open_for_reading, open_for_writing, write_whole};
 use crate::random::{self, stamp};
@@ -73,29 +74,19 @@ const CASES: &[Case] = &[
 ];
 
 /// The study.
-pub(crate) struct Stream;
+pub(crate) static STREAM: BuiltInStudy = BuiltInStudy::new(&SPEC, CASES, workload);
 
-impl Study for Stream {
-    fn spec(&self) -> &'static StudyDescription {
-        &SPEC
+fn workload(strategy: &str, params: &Params) -> Result<Box<dyn Workload>, StudyError> {
+    let Strategy::Sequential = Strategy::of(strategy)?;
+    let (block_bytes, total_bytes) = (params.size("block"), params.size("total"));
+    if total_bytes.is_multiple_of(block_bytes) {
+        let exactly = Operations::exactly(total_bytes / block_bytes);
+        return Ok(Box::new(Sequential::new(block_bytes, exactly, true)));
     }
-
-    fn workload(&self, strategy: &str, params: &Params) -> Result<Box<dyn Workload>, StudyError> {
-        let Strategy::Sequential = Strategy::of(strategy)?;
-        let (block_bytes, total_bytes) = (params.size("block"), params.size("total"));
-        if total_bytes.is_multiple_of(block_bytes) {
-            let exactly = Operations::exactly(total_bytes / block_bytes);
-            return Ok(Box::new(Sequential::new(block_bytes, exactly, true)));
-        }
-        let (block, total) = (exact_size(block_bytes), exact_size(total_bytes));
-        Err(StudyError::Unsuited(format!(
-            "a total of {total} is not a whole number of blocks of {block}"
-        )))
-    }
-
-    fn cases(&self) -> &'static [Case] {
-        CASES
-    }
+    let (block, total) = (exact_size(block_bytes), exact_size(total_bytes));
+    Err(StudyError::Unsuited(format!(
+        "a total of {total} is not a whole number of blocks of {block}"
+    )))
 }
 
 /// As many blocks of 1 MiB as fit into a slice, synced at its end or not.

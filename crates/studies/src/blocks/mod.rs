@@ -24,43 +24,31 @@ use std::rc::Rc;
 
 use engine::slice_timer::SliceTimer;
 use engine::study::{
-    About, Doing as _, Footprint, MaybePowerTrial, Operations, Ready, RunsIn, SliceFolders, Study,
-    StudyError, Workload,
+    About, Doing as _, Footprint, Operations, Ready, RunsIn, SliceFolders, StudyError, Workload,
 };
-use model::case::Case;
-use model::study::{Params, StudyDescription};
+use model::study::Params;
 
 use self::common::Kept;
 use self::config::Config;
 use self::slice::Waiting;
 pub(crate) use self::spec::figures;
 use self::spec::{CLIENTS_FILE, ClientsFile};
+use crate::built_in_study::BuiltInStudy;
 use crate::clients::{self, Common};
 
 /// The study.
-pub(crate) struct Blocks;
-
-impl Study for Blocks {
-    fn spec(&self) -> &'static StudyDescription {
-        &spec::SPEC
-    }
-
-    fn workload(&self, strategy: &str, params: &Params) -> Result<Box<dyn Workload>, StudyError> {
-        let arm = Box::new(Arm::new(Config::new(strategy, params)?));
-        let common = match ClientsFile::of(params.choice(CLIENTS_FILE))? {
-            ClientsFile::Own => Common::Nothing,
-            ClientsFile::Stretch | ClientsFile::Same => Common::PartsOfFiles,
-        };
-        Ok(clients::each(self.spec(), strategy, params, arm, common))
-    }
-
-    fn cases(&self) -> &'static [Case] {
-        spec::CASES
-    }
-
-    fn power_trial(&self, strategy: &str, params: &Params) -> MaybePowerTrial {
+pub(crate) static BLOCKS: BuiltInStudy = BuiltInStudy::new(&spec::SPEC, spec::CASES, workload)
+    .with_power_trial(|strategy, params| {
         Ok(Some(Box::new(power::Overwritten::new(strategy, params)?)))
-    }
+    });
+
+fn workload(strategy: &str, params: &Params) -> Result<Box<dyn Workload>, StudyError> {
+    let arm = Box::new(Arm::new(Config::new(strategy, params)?));
+    let common = match ClientsFile::of(params.choice(CLIENTS_FILE))? {
+        ClientsFile::Own => Common::Nothing,
+        ClientsFile::Stretch | ClientsFile::Same => Common::PartsOfFiles,
+    };
+    Ok(clients::each(&spec::SPEC, strategy, params, arm, common))
 }
 
 /// An arm's blocks.

@@ -29,7 +29,7 @@ fn every_way_reads_and_writes_whole_blocks_on_disk_and_in_memory() {
             for order in ["random", "sequential"] {
                 for folder in [on_disk(), in_memory()] {
                     let given = [("access", access), ("order", order), SMALL[0], SMALL[1]];
-                    let slice = slice(&Blocks, strategy, &given, folder.path(), 200).unwrap();
+                    let slice = slice(&BLOCKS, strategy, &given, folder.path(), 200).unwrap();
                     assert_eq!((slice.laps, slice.requested_bytes()), (200, 200 * 4096));
                     assert!(slice.integrity().is_intact(), "{strategy} {given:?}: {slice:?}");
                     assert_eq!(slice.integrity().records, 200, "{strategy} {given:?}");
@@ -45,7 +45,7 @@ fn blocks_of_any_size_are_whole_with_more_under_way_than_there_are_kinds_of_cont
     for (size, file, depth) in [("512 B", "64 KiB", "1"), ("1 MiB", "16 MiB", "16")] {
         let given = [("size", size), ("file", file), ("depth", depth), ("access", "write")];
         for strategy in strategies() {
-            let mut arm = testing::workload(&Blocks, strategy, &given);
+            let mut arm = testing::workload(&BLOCKS, strategy, &given);
             let folder = on_disk();
             for _ in 0..3 {
                 let ready = testing::ready(arm.as_mut(), folder.path(), 16).unwrap();
@@ -67,7 +67,7 @@ fn the_page_cache_is_passed_by_where_that_is_promised_and_holds_the_file_else() 
         let storage = || {
             let folder = on_disk();
             let given = [("cache", cache), SMALL[0], SMALL[1]];
-            let slice = slice(&Blocks, strategy, &given, folder.path(), 256).unwrap();
+            let slice = slice(&BLOCKS, strategy, &given, folder.path(), 256).unwrap();
             assert_eq!(
                 slice.figure(spec::RESIDENT) < 2.0,
                 is_cold,
@@ -86,7 +86,7 @@ fn what_was_read_past_the_page_cache_is_not_in_it_afterwards() {
     let left = |strategy| {
         let folder = on_disk();
         let given = [("cache", "cold"), SMALL[0], SMALL[1]];
-        slice(&Blocks, strategy, &given, folder.path(), 256).unwrap();
+        slice(&BLOCKS, strategy, &given, folder.path(), 256).unwrap();
         resident_bytes(File::open(folder.path().join("blocks.bin")).unwrap()).unwrap()
     };
     // Memory pressure takes pages away, and nothing makes the kernel let go of each one.
@@ -100,7 +100,7 @@ fn what_was_read_past_the_page_cache_is_not_in_it_afterwards() {
 }
 
 fn config(given: &[(&str, &str)]) -> Config {
-    Config::new("buffered", &params(&Blocks, given)).unwrap()
+    Config::new("buffered", &params(&BLOCKS, given)).unwrap()
 }
 
 fn blocks_of(turns: &[Turn]) -> Vec<u64> {
@@ -151,7 +151,7 @@ fn as_many_are_read_as_the_mix_says() {
 fn found(access: &str, change: impl FnOnce(&File, &mut dyn FnMut(u64) -> Vec<u8>)) -> Integrity {
     let folder = in_memory();
     let given = [("file", "256 KiB"), ("order", "sequential"), ("access", access)];
-    let mut arm = testing::workload(&Blocks, "buffered", &given);
+    let mut arm = testing::workload(&BLOCKS, "buffered", &given);
     let ready = testing::ready(arm.as_mut(), folder.path(), 64).unwrap();
     let path = folder.path().join("blocks.bin");
     let file = File::options().read(true).write(true).open(&path).unwrap();
@@ -211,7 +211,7 @@ fn a_read_that_brings_another_block_is_found() {
 
 #[test]
 fn what_cannot_be_is_refused() {
-    let says = |strategy, given: &[(&str, &str)]| refusal(&Blocks, strategy, given);
+    let says = |strategy, given: &[(&str, &str)]| refusal(&BLOCKS, strategy, given);
     let told = says("buffered", &[("file", "10 kB")]);
     assert!(told.contains("not a whole number of blocks of 4 KiB"), "{told}");
     let told = says("direct", &[("size", "1000 B"), ("file", "1 MB")]);
@@ -224,7 +224,7 @@ fn what_cannot_be_is_refused() {
 
 #[test]
 fn a_file_serves_all_slices_of_an_arm() {
-    let mut arm = testing::workload(&Blocks, "buffered", &SMALL);
+    let mut arm = testing::workload(&BLOCKS, "buffered", &SMALL);
     let slices = testing::kept_and_fresh(arm.as_mut(), &[20, 40, 10]);
     assert!(slices.iter().all(|(kept, fresh)| kept.len() == 1 && *fresh == 0), "{slices:?}");
 }
@@ -232,7 +232,7 @@ fn a_file_serves_all_slices_of_an_arm() {
 /// A slice's latencies by themselves and its whole time, in ticks.
 fn timed(strategy: &str, given: &[(&str, &str)], operations: u64) -> (u64, u64, u64) {
     let folder = in_memory();
-    let mut arm = testing::workload(&Blocks, strategy, given);
+    let mut arm = testing::workload(&BLOCKS, strategy, given);
     let ready = testing::ready(arm.as_mut(), folder.path(), operations).unwrap();
     let mut timer: SliceTimer = testing::timer();
     timer.start();
@@ -261,7 +261,7 @@ fn a_latency_is_of_its_own_block_however_many_are_under_way() {
 /// power failure leaves it.
 fn left(sync: &str, done: u64, change: impl FnOnce(&File, &[u8], &[Turn])) -> Left {
     let given = [("file", "256 KiB"), ("access", "write"), ("sync", sync), ("depth", "1")];
-    let mut trial = Overwritten::new("buffered", &params(&Blocks, &given)).unwrap();
+    let mut trial = Overwritten::new("buffered", &params(&BLOCKS, &given)).unwrap();
     let folder = in_memory();
     let open = File::open(folder.path()).unwrap();
     let folders = |kept_is_new| SliceFolders::alone(open.as_fd(), open.as_fd(), kept_is_new);
@@ -273,7 +273,7 @@ fn left(sync: &str, done: u64, change: impl FnOnce(&File, &[u8], &[Turn])) -> Le
     change(
         &file,
         &before,
-        &Config::new("buffered", &params(&Blocks, &given)).unwrap().turns(40, 1, 0),
+        &Config::new("buffered", &params(&BLOCKS, &given)).unwrap().turns(40, 1, 0),
     );
     trial.look(folders(false), done).unwrap()
 }

@@ -20,13 +20,11 @@ use std::os::fd::{BorrowedFd, OwnedFd};
 
 use engine::slice_timer::SliceTimer;
 use engine::study::{
-    About, Doing, Footprint, MaybePowerTrial, Operations, Ran, Ready, SliceFolders, Study,
-    StudyError, Workload,
+    About, Doing as _, Footprint, Operations, Ran, Ready, SliceFolders, StudyError, Workload,
 };
-use model::case::Case;
 use model::integrity::Integrity;
 use model::slice::Outcome;
-use model::study::{Params, StudyDescription};
+use model::study::Params;
 use units::exact_size;
 
 pub(crate) use self::sources::OWN;
@@ -34,6 +32,7 @@ use self::sources::{Shape, TREE_BYTES_MAX, Tree, scan};
 use self::spec::Operation;
 use self::store::Entry;
 use crate::atomic_replace::Put;
+use crate::built_in_study::BuiltInStudy;
 use crate::drop_cache::{Cache as Memory, Residency};
 use crate::tree::{each_file, sync_tree};
 
@@ -48,24 +47,13 @@ const ENTRY_BYTES: u64 = 256;
 const OWN_ENTRY_BYTES: u64 = 12 << 10;
 
 /// The study.
-pub(crate) struct Cache;
-
-impl Study for Cache {
-    fn spec(&self) -> &'static StudyDescription {
-        &spec::SPEC
-    }
-
-    fn workload(&self, strategy: &str, params: &Params) -> Result<Box<dyn Workload>, StudyError> {
-        Ok(Box::new(Config::new(strategy, params)?))
-    }
-
-    fn cases(&self) -> &'static [Case] {
-        spec::CASES
-    }
-
-    fn power_trial(&self, strategy: &str, params: &Params) -> MaybePowerTrial {
+pub(crate) static CACHE: BuiltInStudy = BuiltInStudy::new(&spec::SPEC, spec::CASES, workload)
+    .with_power_trial(|strategy, params| {
         Ok(Some(Box::new(power::Rebuilt::new(strategy, params)?)))
-    }
+    });
+
+fn workload(strategy: &str, params: &Params) -> Result<Box<dyn Workload>, StudyError> {
+    Ok(Box::new(Config::new(strategy, params)?))
 }
 
 /// What an arm is told.

@@ -3,8 +3,17 @@
 use model::scaling::{CLIENTS, CLIENTS_PER_S};
 use model::study::{FigureDescription, ParamDescription};
 
+use crate::choices::choices;
 use crate::specs::{self, count, per_second};
 use crate::worker_stats;
+
+choices! {
+    /// Whether each of several clients has files or folders of its own, or all have the same.
+    pub(crate) enum Whose {
+        Own = "own",
+        Same = "same",
+    }
+}
 
 /// How many clients there are.
 pub(crate) fn param() -> ParamDescription {

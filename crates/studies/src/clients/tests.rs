@@ -156,11 +156,11 @@ fn folders_in(folder: &Path) -> usize {
 #[test]
 fn clients_do_whole_slices_each_in_a_folder_of_its_own() {
     for (study, strategy, given) in [
-        (&crate::files::Files as &dyn Study, "direct", &[("operation", "write")][..]),
-        (&crate::files::Files, "direct", &[("operation", "read"), ("cache", "warm")]),
-        (&crate::page::Page, "read", &[("cache", "warm")]),
-        (&crate::page::Page, "mmap", &[("cache", "cold"), ("clients_read", "same")]),
-        (&crate::blocks::Blocks, "buffered", &[("access", "write"), ("file", "1 MiB")]),
+        (&crate::files::FILES as &dyn Study, "direct", &[("operation", "write")][..]),
+        (&crate::files::FILES, "direct", &[("operation", "read"), ("cache", "warm")]),
+        (&crate::page::PAGE, "read", &[("cache", "warm")]),
+        (&crate::page::PAGE, "mmap", &[("cache", "cold"), ("clients_read", "same")]),
+        (&crate::blocks::BLOCKS, "buffered", &[("access", "write"), ("file", "1 MiB")]),
     ] {
         let look = |fresh: &Path, _: &Path| assert_eq!(folders_in(fresh), 3);
         for slice in slices(study, strategy, given, None, &look) {
@@ -193,7 +193,7 @@ fn clients_write_find_and_remove_files_of_their_own_in_one_folder() {
                 assert_eq!(found, left.map(|times| times * files), "{strategy} {operation}");
             };
             let given = [&given[..], &[more]].concat();
-            for slice in slices(&crate::files::Files, strategy, &given, None, &look) {
+            for slice in slices(&crate::files::FILES, strategy, &given, None, &look) {
                 let integrity = slice.integrity();
                 assert!(integrity.is_intact(), "{strategy} {operation}: {integrity:?}");
                 assert_eq!(integrity.records, files as u64, "{strategy} {operation}");
@@ -213,7 +213,7 @@ fn clients_have_blocks_of_their_own_in_one_file() {
                 let [file] = &files_in(kept)[..] else { panic!("not one file") };
                 assert_eq!(fs::metadata(file).unwrap().len(), 3 * (64 << 10));
             };
-            for slice in slices(&crate::blocks::Blocks, "buffered", &given, None, &look) {
+            for slice in slices(&crate::blocks::BLOCKS, "buffered", &given, None, &look) {
                 let integrity = slice.integrity();
                 assert!(integrity.is_intact(), "{layout} {access}: {integrity:?}");
                 assert_eq!(integrity.records, 30, "{layout} {access}");
@@ -226,10 +226,10 @@ fn clients_have_blocks_of_their_own_in_one_file() {
 fn on_disks_of_their_own_clients_leave_nothing_but_what_the_arm_keeps() {
     let own = in_memory();
     for (study, strategy, given, kept) in [
-        (&crate::page::Page as &dyn Study, "read", &[("cache", "warm")][..], true),
-        (&crate::blocks::Blocks, "buffered", &[("file", "64 KiB"), ("clients_file", "same")], true),
-        (&crate::files::Files, "direct", &[("clients_folder", "same")], false),
-        (&crate::log::Log, "held", &[], false),
+        (&crate::page::PAGE as &dyn Study, "read", &[("cache", "warm")][..], true),
+        (&crate::blocks::BLOCKS, "buffered", &[("file", "64 KiB"), ("clients_file", "same")], true),
+        (&crate::files::FILES, "direct", &[("clients_folder", "same")], false),
+        (&crate::log::LOG, "held", &[], false),
     ] {
         let look = |fresh: &Path, _: &Path| assert_eq!(folders_in(fresh), 1);
         let records: Vec<u64> = slices(study, strategy, given, Some(own.path()), &look)
@@ -261,7 +261,7 @@ fn files_in(folder: &Path) -> Vec<String> {
 
 #[test]
 fn more_clients_than_there_are_cannot_begin() {
-    let study = &crate::files::Files;
+    let study = &crate::files::FILES;
     let mut workload = study.workload("direct", &params(study, &[("clients", "2")])).unwrap();
     let (folder, file) = (in_memory(), |path: &Path| File::open(path).unwrap());
     let open = file(folder.path());

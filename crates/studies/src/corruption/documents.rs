@@ -3,32 +3,28 @@
 use std::path::PathBuf;
 
 use super::*;
-use crate::cache::Cache;
-use crate::files::Files;
-use crate::page::Page;
-use crate::stream::Stream;
 
 const FILES: Slice = Slice {
-    study: &Files,
+    study: &crate::files::FILES,
     strategy: "rename",
     given: &[("operation", "write"), ("size", "2 KiB"), ("folders", "2")],
     operations: 6,
 };
 const BLOCK: usize = 512;
 const STREAM: Slice = Slice {
-    study: &Stream,
+    study: &crate::stream::STREAM,
     strategy: "sequential",
     given: &[("block", "512 B"), ("total", "8 KiB")],
     operations: 16,
 };
 const PAGE: Slice = Slice {
-    study: &Page,
+    study: &crate::page::PAGE,
     strategy: "read",
     given: &[("cache", "warm"), ("total", "9 kB")],
     operations: 2,
 };
 const CACHE: Slice = Slice {
-    study: &Cache,
+    study: &crate::cache::CACHE,
     strategy: "rename",
     given: &[
         ("operation", "rebuild"),

@@ -17,34 +17,24 @@ mod tests;
 
 use engine::slice_timer::SliceTimer;
 use engine::study::{
-    About, Footprint, Operations, Ready, RunsIn, SliceFolders, Study, StudyError, Workload,
+    About, Footprint, Operations, Ready, RunsIn, SliceFolders, StudyError, Workload,
 };
-use model::case::Case;
-use model::study::{Params, StudyDescription};
+use model::study::Params;
 
 use self::command::Command;
 use self::slice::Filled;
 use self::spec::{SPEC, Strategy};
+use crate::built_in_study::BuiltInStudy;
 
 /// The most files that a run is taken to have at once.
 const FILES: u64 = 10_000;
 
 /// The study.
-pub(crate) struct Exec;
+pub(crate) static EXEC: BuiltInStudy = BuiltInStudy::new(&SPEC, spec::CASES, workload);
 
-impl Study for Exec {
-    fn spec(&self) -> &'static StudyDescription {
-        &SPEC
-    }
-
-    fn workload(&self, strategy: &str, params: &Params) -> Result<Box<dyn Workload>, StudyError> {
-        let Strategy::Command = Strategy::of(strategy)?;
-        Ok(Box::new(Running { command: Command::new(params)?, first_output: None }))
-    }
-
-    fn cases(&self) -> &'static [Case] {
-        spec::CASES
-    }
+fn workload(strategy: &str, params: &Params) -> Result<Box<dyn Workload>, StudyError> {
+    let Strategy::Command = Strategy::of(strategy)?;
+    Ok(Box::new(Running { command: Command::new(params)?, first_output: None }))
 }
 
 /// An arm's command, and what its first run wrote.

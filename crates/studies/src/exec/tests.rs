@@ -10,7 +10,7 @@ use crate::testing::{self, in_memory, on_disk, refusal, slice};
 
 /// Two runs by one arm.
 fn twice(given: &[(&str, &str)]) -> Vec<Result<testing::Slice, StudyError>> {
-    let mut arm = testing::workload(&Exec, "command", given);
+    let mut arm = testing::workload(&EXEC, "command", given);
     let run = |_| {
         let folder = on_disk();
         testing::finish(testing::ready(arm.as_mut(), folder.path(), 1)?)
@@ -28,7 +28,7 @@ fn a_command_runs_in_a_folder_that_was_prepared_for_it() {
             ("status", "3"),
             ("variant", "20"),
         ];
-        let slice = slice(&Exec, "command", &given, folder.path(), 1).unwrap();
+        let slice = slice(&EXEC, "command", &given, folder.path(), 1).unwrap();
         assert_eq!((slice.laps, slice.integrity().is_intact()), (1, true));
         assert!(fs::read_to_string(folder.path().join("sorted")).unwrap().starts_with("9\n8\n"));
     }
@@ -38,7 +38,7 @@ fn a_command_runs_in_a_folder_that_was_prepared_for_it() {
 fn a_command_that_fails_is_no_fast_one() {
     let folder = in_memory();
     let failed = |given: &[(&str, &str)]| {
-        slice(&Exec, "command", given, folder.path(), 1).unwrap_err().to_string()
+        slice(&EXEC, "command", given, folder.path(), 1).unwrap_err().to_string()
     };
     let told = failed(&[("command", "echo no such table >&2; exit 4 # {place}")]);
     assert!(
@@ -74,14 +74,14 @@ fn a_run_has_ended_once_all_that_it_started_has() {
     let folder = in_memory();
     let given = [("command", "(sleep 0.2; echo late > {place}/late) & echo now")];
     let began = Instant::now();
-    slice(&Exec, "command", &given, folder.path(), 1).unwrap();
+    slice(&EXEC, "command", &given, folder.path(), 1).unwrap();
     assert!(began.elapsed() > Duration::from_millis(200));
     assert!(folder.path().join("late").exists());
 }
 
 #[test]
 fn what_cannot_be_meant_is_refused() {
-    let refused = |given: &[(&str, &str)]| refusal(&Exec, "command", given);
+    let refused = |given: &[(&str, &str)]| refusal(&EXEC, "command", given);
     assert!(refused(&[]).contains("there is no command"));
     assert!(refused(&[("command", "true")]).contains("the same in every place"));
     assert!(refused(&[("command", "ls {place}"), ("variant", "a")]).contains("{variant}"));

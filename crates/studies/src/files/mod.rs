@@ -18,21 +18,20 @@ use std::os::fd::OwnedFd;
 
 use engine::slice_timer::SliceTimer;
 use engine::study::{
-    About, Doing, Footprint, MaybePowerTrial, Operations, Part, Ran, Ready, SliceFolders, Study,
-    StudyError, Workload,
+    About, Doing as _, Footprint, Operations, Part, Ran, Ready, SliceFolders, StudyError, Workload,
 };
-use model::case::Case;
 use model::integrity::Integrity;
 use model::slice::Outcome;
-use model::study::{Params, StudyDescription};
+use model::study::Params;
 use rustix::fs::{AtFlags, OFlags, fstat, renameat, statat, unlinkat};
 use rustix::io::Errno;
 
-use self::spec::{CLIENTS_FOLDER, ClientsFolder, Operation};
+use self::spec::{CLIENTS_FOLDER, Operation};
 pub(crate) use self::stock::OWN;
 use self::stock::{Contents, Document, Stock};
 use crate::atomic_replace::{ASIDE, Put};
-use crate::clients::{self, Common};
+use crate::built_in_study::BuiltInStudy;
+use crate::clients::{self, Common, Whose};
 use crate::drop_cache::{Cache, Residency};
 use crate::file::{name, open_for_reading, open_for_writing, read_whole};
 use crate::tree::{files_below, sync_files, sync_tree};
@@ -41,30 +40,19 @@ use crate::tree::{files_below, sync_files, sync_tree};
 const OPERATIONS_MAX: u64 = 1 << 17;
 
 /// The study.
-pub(crate) struct Files;
-
-impl Study for Files {
-    fn spec(&self) -> &'static StudyDescription {
-        &spec::SPEC
-    }
-
-    fn workload(&self, strategy: &str, params: &Params) -> Result<Box<dyn Workload>, StudyError> {
-        let config = Config::new(strategy, params)?;
-        let filing = Box::new(Filing { config, documents: Vec::new() });
-        let common = match ClientsFolder::of(params.choice(CLIENTS_FOLDER))? {
-            ClientsFolder::Own => Common::Nothing,
-            ClientsFolder::Same => Common::Folders,
-        };
-        Ok(clients::each(self.spec(), strategy, params, filing, common))
-    }
-
-    fn cases(&self) -> &'static [Case] {
-        spec::CASES
-    }
-
-    fn power_trial(&self, strategy: &str, params: &Params) -> MaybePowerTrial {
+pub(crate) static FILES: BuiltInStudy = BuiltInStudy::new(&spec::SPEC, spec::CASES, workload)
+    .with_power_trial(|strategy, params| {
         Ok(Some(Box::new(power::Written::new(strategy, params)?)))
-    }
+    });
+
+fn workload(strategy: &str, params: &Params) -> Result<Box<dyn Workload>, StudyError> {
+    let config = Config::new(strategy, params)?;
+    let filing = Box::new(Filing { config, documents: Vec::new() });
+    let common = match Whose::of(params.choice(CLIENTS_FOLDER))? {
+        Whose::Own => Common::Nothing,
+        Whose::Same => Common::Folders,
+    };
+    Ok(clients::each(&spec::SPEC, strategy, params, filing, common))
 }
 
 /// What an arm is told.
@@ -157,17 +145,8 @@ impl Workload for Filing {
             documents.clear();
         }
         let folder = folder.try_clone_to_owned().doing("keeping the folder open")?;
-        let folders = Folders { config: config.clone(), folder, part: folders.part, documents };
-        Ok(Box::new(folders.made(operations, timer)?))
+        Ok(Box::new(made(config, folder, folders.part, documents, operations, timer)?))
     }
-}
-
-/// The folders that documents will be in, and those that are.
-struct Folders<'d> {
-    config: Config,
-    folder: OwnedFd,
-    part: Part,
-    documents: &'d mut Vec<Document>,
 }
 
 /// Documents that operations can be done on.
@@ -192,7 +171,27 @@ struct Documents<'d> {
     used: usize,
 }
 
-impl Documents<'_> {
+impl<'d> Documents<'d> {
+    fn new(
+        config: &Config,
+        folder: OwnedFd,
+        part: Part,
+        documents: &'d mut [Document],
+        used: usize,
+    ) -> Self {
+        Self {
+            config: config.clone(),
+            folder,
+            part,
+            first: config.stock.first(part),
+            aside: aside(part),
+            contents: config.stock.contents(),
+            buffer: Vec::new(),
+            documents,
+            used,
+        }
+    }
+
     /// Does one operation on one document.
     #[inline]
     fn operate(&mut self, number: usize, timer: &mut SliceTimer) -> Result<u64, StudyError> {
@@ -340,46 +339,37 @@ enum DocumentState {
     Different,
 }
 
-impl<'d> Folders<'d> {
-    /// With documents that operations can be done on.
-    fn made(self, operations: u64, timer: &SliceTimer) -> Result<Made<'d>, StudyError> {
-        let Self { config, folder, part, documents } = self;
-        let (files, are_made) = match config.operation {
-            Operation::Write | Operation::Create => (operations, false),
-            _ => (operations.min(config.stock.files_max()), true),
-        };
-        let is_cold = config.operation == Operation::Read && config.cache == Cache::Cold;
-        let there = documents.len();
-        config.stock.make_folders(&folder, part, there as u64, files)?;
-        let first = config.stock.first(part);
-        let missing = there as u64..files;
-        documents.extend(missing.map(|number| config.stock.document(first + number)));
-        let is_short = there < files as usize;
-        let mut documents = Documents {
-            contents: config.stock.contents(),
-            config,
-            folder,
-            part,
-            first,
-            aside: aside(part),
-            buffer: Vec::new(),
-            documents,
-            used: files as usize,
-        };
-        if are_made && is_short {
-            let stop = timer.stop_flag().clone();
-            let mut unseen = SliceTimer::new(timer.clock().clone(), stop);
-            for number in there..documents.used {
-                documents.write(number, &mut unseen)?;
-                timer.check_stop()?;
-            }
-            documents.sync()?;
+/// Documents that operations can be done on, with those that are kept.
+fn made<'d>(
+    config: &Config,
+    folder: OwnedFd,
+    part: Part,
+    kept: &'d mut Vec<Document>,
+    operations: u64,
+    timer: &SliceTimer,
+) -> Result<Made<'d>, StudyError> {
+    let Config { operation, stock, cache, .. } = config;
+    let (files, are_made) = match operation {
+        Operation::Write | Operation::Create => (operations, false),
+        _ => (operations.min(stock.files_max()), true),
+    };
+    let there = kept.len();
+    stock.make_folders(&folder, part, there as u64, files)?;
+    let missing = there as u64..files;
+    kept.extend(missing.map(|number| stock.document(stock.first(part) + number)));
+    let mut documents = Documents::new(config, folder, part, kept, files as usize);
+    if are_made && there < documents.used {
+        let mut unseen = SliceTimer::new(timer.clock().clone(), timer.stop_flag().clone());
+        for number in there..documents.used {
+            documents.write(number, &mut unseen)?;
+            timer.check_stop()?;
         }
-        if is_cold {
-            documents.evict()?;
-        }
-        Ok(Made { documents, operations })
+        documents.sync()?;
     }
+    if *operation == Operation::Read && *cache == Cache::Cold {
+        documents.evict()?;
+    }
+    Ok(Made { documents, operations })
 }
 
 impl<'a> Ready<'a> for Made<'a> {

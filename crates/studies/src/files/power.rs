@@ -6,7 +6,7 @@ use engine::study::{Doing, PowerTrial, Ready, SliceFolders, StudyError, Workload
 use model::study::Params;
 
 use super::spec::Operation;
-use super::{Config, Document, DocumentState, Documents, Filing, aside};
+use super::{Config, Document, DocumentState, Documents, Filing};
 
 /// Documents that are written, each once.
 pub(crate) struct Written {
@@ -40,17 +40,9 @@ impl PowerTrial for Written {
         let config = &self.filing.config;
         let mut names: Vec<Document> =
             (0..self.records).map(|number| config.stock.document(number)).collect();
-        let mut documents = Documents {
-            config: config.clone(),
-            folder: folders.fresh.try_clone_to_owned().doing("keeping the folder open")?,
-            part: folders.part,
-            first: config.stock.first(folders.part),
-            aside: aside(folders.part),
-            contents: config.stock.contents(),
-            buffer: Vec::new(),
-            used: self.records as usize,
-            documents: &mut names,
-        };
+        let folder = folders.fresh.try_clone_to_owned().doing("keeping the folder open")?;
+        let used = names.len();
+        let mut documents = Documents::new(config, folder, folders.part, &mut names, used);
         let (mut lost, mut damage) = (0, None);
         for number in 0..self.records {
             let found = documents.find(number as usize)?;

@@ -8,20 +8,13 @@ use model::study::{ParamKind, StudyDescription};
 
 use crate::atomic_replace::{self, Put};
 use crate::choices::choices;
+use crate::clients::{self, Whose};
+use crate::drop_cache;
 use crate::rules::{is, not, promise, where_set};
 use crate::specs::{choice, count, param, size};
-use crate::{clients, drop_cache};
 
 /// The parameter by which several clients work in one folder.
 pub(super) const CLIENTS_FOLDER: &str = "clients_folder";
-
-choices! {
-    /// Where the files of several clients are.
-    pub(super) enum ClientsFolder {
-        Own = "own",
-        Same = "same",
-    }
-}
 
 choices! {
     /// What is done to a file.
@@ -105,7 +98,7 @@ pub(super) static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| {
             param(
                 CLIENTS_FOLDER,
                 "whether each of several clients has folders of its own or all have the same",
-                choice(ClientsFolder::NAMES, "own"),
+                choice(Whose::NAMES, "own"),
             ),
         ],
         figures: clients::figures(),

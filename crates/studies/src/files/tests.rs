@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::Path;
 
+use engine::study::Study as _;
+
 use super::stock::{FILES_MAX, NAME_BYTES, SLICE_BYTES_MAX};
 use super::*;
 use crate::testing::{self, in_memory, on_disk, slice};
@@ -27,7 +29,7 @@ fn every_operation_by_every_strategy_on_disk_and_in_memory() {
         for operation in OPERATIONS {
             for folder in [on_disk(), in_memory()] {
                 let given = [("operation", operation), ("size", "5000 B"), ("folders", "3")];
-                let outcome = slice(&Files, &strategy.name, &given, folder.path(), 4).unwrap();
+                let outcome = slice(&FILES, &strategy.name, &given, folder.path(), 4).unwrap();
                 assert_eq!(outcome.laps, 4);
                 let moves = matches!(operation, "write" | "read");
                 assert_eq!(outcome.requested_bytes(), if moves { 4 * 5000 } else { 0 });
@@ -49,7 +51,7 @@ fn more_operations_than_files_go_round() {
     for operation in ["read", "stat", "rename"] {
         let folder = in_memory();
         let given = [("operation", operation), ("size", "9 MiB")];
-        let outcome = slice(&Files, "direct", &given, folder.path(), 5).unwrap();
+        let outcome = slice(&FILES, "direct", &given, folder.path(), 5).unwrap();
         assert_eq!((outcome.laps, holds(folder.path()).0), (5, 1));
         assert!(outcome.integrity().is_intact());
     }
@@ -58,7 +60,7 @@ fn more_operations_than_files_go_round() {
 #[test]
 fn cold_documents_come_from_the_device_each_once_in_a_slice() {
     let given = [("operation", "read"), ("cache", "cold"), ("size", "100 KiB")];
-    let mut files = testing::workload(&Files, "direct", &given);
+    let mut files = testing::workload(&FILES, "direct", &given);
     assert_eq!(files.about().operations.max, SLICE_BYTES_MAX / (100 << 10));
     let folder = on_disk();
     // The second slice finds files that the first has read.
@@ -71,7 +73,7 @@ fn cold_documents_come_from_the_device_each_once_in_a_slice() {
     // Nothing else is evicted, and memory is never cold.
     for (operation, folder) in [("write", on_disk()), ("read", in_memory())] {
         let given = [("operation", operation), ("cache", "cold")];
-        slice(&Files, "direct", &given, folder.path(), 3).unwrap();
+        slice(&FILES, "direct", &given, folder.path(), 3).unwrap();
     }
 }
 
@@ -79,7 +81,7 @@ fn cold_documents_come_from_the_device_each_once_in_a_slice() {
 fn slices_that_leave_their_files_there_share_them() {
     for operation in ["read", "stat", "rename"] {
         let given = [("operation", operation), ("size", "5000 B"), ("folders", "2")];
-        let mut files = testing::workload(&Files, "direct", &given);
+        let mut files = testing::workload(&FILES, "direct", &given);
         let slices = testing::kept_and_fresh(files.as_mut(), &[3, 5, 2, 5]);
         let kept: Vec<usize> = slices.iter().map(|(kept, _)| kept.len()).collect();
         assert_eq!(kept, [5, 7, 7, 7], "{operation}: two folders and the files");
@@ -88,7 +90,7 @@ fn slices_that_leave_their_files_there_share_them() {
     }
     for (operation, left) in [("write", 5), ("create", 5), ("unlink", 2)] {
         let given = [("operation", operation), ("size", "5000 B"), ("folders", "2")];
-        let mut files = testing::workload(&Files, "direct", &given);
+        let mut files = testing::workload(&FILES, "direct", &given);
         let slices = testing::kept_and_fresh(files.as_mut(), &[3, 3]);
         assert!(slices.iter().all(|(kept, fresh)| kept.is_empty() && *fresh == left));
     }
@@ -98,7 +100,7 @@ fn slices_that_leave_their_files_there_share_them() {
 fn documents_that_are_missing_cut_or_another_are_found() {
     let folder = in_memory();
     let given = [("operation", "write"), ("size", "5000 B"), ("folders", "1")];
-    let mut files = testing::workload(&Files, "direct", &given);
+    let mut files = testing::workload(&FILES, "direct", &given);
     let ready = testing::ready(files.as_mut(), folder.path(), 5).unwrap();
     let (ran, ..) = testing::run(ready).unwrap();
     let path = |n: u8| folder.path().join(format!("d0/invoice-{n}.pdf"));
@@ -113,8 +115,8 @@ fn documents_that_are_missing_cut_or_another_are_found() {
 fn a_slice_stays_within_its_bounds() {
     for operation in OPERATIONS {
         for size in ["1 KiB", "200 kB", "100 MiB"] {
-            let params = testing::params(&Files, &[("operation", operation), ("size", size)]);
-            let files = Files.workload("direct", &params).unwrap();
+            let params = testing::params(&FILES, &[("operation", operation), ("size", size)]);
+            let files = FILES.workload("direct", &params).unwrap();
             let max = files.about().operations.max;
             let most = SLICE_BYTES_MAX.max(params.size("size")) + params.size("size");
             let names = (FILES_MAX + params.count("folders")) * NAME_BYTES;
@@ -134,7 +136,7 @@ fn files_of_the_users_own_are_written_read_and_removed_in_whole_sets() {
         for operation in OPERATIONS {
             let folder = on_disk();
             let given = [("operation", operation), ("set", set)];
-            let outcome = slice(&Files, &strategy.name, &given, folder.path(), 6).unwrap();
+            let outcome = slice(&FILES, &strategy.name, &given, folder.path(), 6).unwrap();
             let moved =
                 if matches!(operation, "write" | "read") { 2 * testing::OWN_BYTES } else { 0 };
             assert_eq!((outcome.laps, outcome.requested_bytes()), (6, moved), "{operation}");
@@ -154,7 +156,7 @@ fn a_file_of_the_users_own_that_is_cut_or_another_is_found() {
     let own = testing::own_folder();
     let folder = in_memory();
     let given = [("operation", "write"), ("set", own.path().to_str().unwrap())];
-    let mut files = testing::workload(&Files, "direct", &given);
+    let mut files = testing::workload(&FILES, "direct", &given);
     assert_eq!(files.about().operations.granule, 3);
     let ready = testing::ready(files.as_mut(), folder.path(), 6).unwrap();
     let (ran, ..) = testing::run(ready).unwrap();

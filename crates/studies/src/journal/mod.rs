@@ -20,35 +20,22 @@ mod slice;
 mod spec;
 
 use engine::slice_timer::SliceTimer;
-use engine::study::{
-    About, Doing as _, Footprint, MaybePowerTrial, Ready, SliceFolders, Study, StudyError, Workload,
-};
-use model::case::Case;
-use model::study::{Params, StudyDescription};
+use engine::study::{About, Doing as _, Footprint, Ready, SliceFolders, StudyError, Workload};
+use model::study::Params;
 
 use self::config::Config;
 use self::slice::{Arm, Waiting};
 use self::spec::Start;
+use crate::built_in_study::BuiltInStudy;
 
 /// The study.
-pub(crate) struct Journal;
-
-impl Study for Journal {
-    fn spec(&self) -> &'static StudyDescription {
-        &spec::SPEC
-    }
-
-    fn workload(&self, strategy: &str, params: &Params) -> Result<Box<dyn Workload>, StudyError> {
-        Ok(Box::new(Arm::new(Config::new(strategy, params)?)))
-    }
-
-    fn cases(&self) -> &'static [Case] {
-        spec::CASES
-    }
-
-    fn power_trial(&self, strategy: &str, params: &Params) -> MaybePowerTrial {
+pub(crate) static JOURNAL: BuiltInStudy = BuiltInStudy::new(&spec::SPEC, spec::CASES, workload)
+    .with_power_trial(|strategy, params| {
         Ok(Some(Box::new(power::Committed::new(strategy, params)?)))
-    }
+    });
+
+fn workload(strategy: &str, params: &Params) -> Result<Box<dyn Workload>, StudyError> {
+    Ok(Box::new(Arm::new(Config::new(strategy, params)?)))
 }
 
 impl Workload for Arm {

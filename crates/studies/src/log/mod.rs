@@ -34,42 +34,26 @@ mod work;
 mod writer;
 
 use engine::slice_timer::SliceTimer;
-use engine::study::{
-    About, Footprint, MaybePowerTrial, Ready, SliceFolders, Study, StudyError, Workload,
-};
-use model::case::Case;
-use model::study::{Params, StudyDescription};
-use process::worker::{Assignment, Report, Session, WorkerPool};
+use engine::study::{About, Footprint, Ready, SliceFolders, StudyError, Workload};
+use model::study::Params;
+use process::worker::WorkerPool;
 
 use self::config::Config;
 use self::slice::Slice;
+use crate::built_in_study::BuiltInStudy;
 use crate::clients;
 
 /// The study.
-pub(crate) struct Log;
-
-impl Study for Log {
-    fn spec(&self) -> &'static StudyDescription {
-        &spec::SPEC
-    }
-
-    fn workload(&self, strategy: &str, params: &Params) -> Result<Box<dyn Workload>, StudyError> {
-        let config = Config::new(strategy, params)?;
-        let writers = Box::new(Writers { config, pool: WorkerPool::new() });
-        clients::in_one_folder(self, strategy, params, writers, spec::RECORDS_PER_S)
-    }
-
-    fn cases(&self) -> &'static [Case] {
-        cases::CASES
-    }
-
-    fn power_trial(&self, strategy: &str, params: &Params) -> MaybePowerTrial {
+pub(crate) static LOG: BuiltInStudy = BuiltInStudy::new(&spec::SPEC, cases::CASES, workload)
+    .with_power_trial(|strategy, params| {
         Ok(Some(Box::new(power::Appending::new(strategy, params)?)))
-    }
+    })
+    .with_workers(writer::do_assignment);
 
-    fn work(&self, assignment: &Assignment, session: Session<'_>) -> Result<Report, String> {
-        writer::do_assignment(assignment, session)
-    }
+fn workload(strategy: &str, params: &Params) -> Result<Box<dyn Workload>, StudyError> {
+    let config = Config::new(strategy, params)?;
+    let writers = Box::new(Writers { config, pool: WorkerPool::new() });
+    clients::in_one_folder(&LOG, strategy, params, writers, spec::RECORDS_PER_S)
 }
 
 /// An arm's writers.

@@ -9,7 +9,7 @@ use std::process::Command;
 use engine::study::StudyError;
 use model::integrity::Integrity;
 
-use super::Log;
+use super::LOG;
 use super::spec::SPEC;
 use crate::testing::{self, refusal};
 
@@ -54,7 +54,7 @@ fn slice_in(
     operations: u64,
     given: &[(&str, &str)],
 ) -> Result<Slice, StudyError> {
-    let mut writers = testing::workload(&Log, strategy, given);
+    let mut writers = testing::workload(&LOG, strategy, given);
     let operations = writers.about().operations.fit(operations as f64);
     let inner = testing::finish(testing::ready(writers.as_mut(), folder, operations)?)?;
     assert_eq!(inner.laps, operations);
@@ -181,14 +181,14 @@ fn calls_fairness_and_the_time_in_locks_are_told() {
 
 #[test]
 fn threads_are_not_killed() {
-    let error = refusal(&Log, "held", &[("kill", "1"), ("kind", "threads")]);
+    let error = refusal(&LOG, "held", &[("kill", "1"), ("kind", "threads")]);
     assert!(error.contains("kind=processes"), "{error}");
 }
 
 #[test]
 fn what_must_sync_within_a_slice_has_to_fit_one() {
     let given = [("sync", "every 1000"), ("record", "1 MiB")];
-    assert!(refusal(&Log, "held", &given).contains("sync more often"));
+    assert!(refusal(&LOG, "held", &given).contains("sync more often"));
 }
 
 #[test]
@@ -249,7 +249,7 @@ fn said_after(strategy: &str, harm: impl FnOnce(&Path)) -> String {
     let place = tempfile::tempdir_in("/dev/shm").unwrap();
     let folder = place.path().join("slice");
     fs::create_dir(&folder).unwrap();
-    let mut writers = testing::workload(&Log, strategy, &[]);
+    let mut writers = testing::workload(&LOG, strategy, &[]);
     let ready = testing::ready(writers.as_mut(), &folder, 100).unwrap();
     let (mut ran, ..) = testing::run(ready).unwrap();
     ran.flush().unwrap();
@@ -306,7 +306,7 @@ fn records_have_the_sizes_of_a_log_of_the_users_own_and_are_all_accounted_for() 
         for writers in ["1", "3"] {
             let folder = testing::in_memory();
             let given = [("sample", sample), ("writers", writers), ("kind", "threads")];
-            let outcome = testing::slice(&Log, strategy, &given, folder.path(), 300).unwrap();
+            let outcome = testing::slice(&LOG, strategy, &given, folder.path(), 300).unwrap();
             // What several writers split by a buffer is mixed, as ever.
             if !(strategy == "buffered" && writers == "3") {
                 assert!(outcome.integrity().is_intact(), "{strategy}: {outcome:?}");
@@ -315,7 +315,7 @@ fn records_have_the_sizes_of_a_log_of_the_users_own_and_are_all_accounted_for() 
         }
     }
     let folder = testing::in_memory();
-    testing::slice(&Log, "held", &[("sample", sample)], folder.path(), 400).unwrap();
+    testing::slice(&LOG, "held", &[("sample", sample)], folder.path(), 400).unwrap();
     let mut sizes: Vec<usize> = fs::read(folder.path().join("app.log"))
         .unwrap()
         .split_inclusive(|b| *b == b'\n')
@@ -324,14 +324,14 @@ fn records_have_the_sizes_of_a_log_of_the_users_own_and_are_all_accounted_for() 
     sizes.sort_unstable();
     sizes.dedup();
     assert_eq!(sizes, [11, 60, 400]);
-    let says = testing::workload(&Log, "held", &[("sample", sample)]).about().material.unwrap();
+    let says = testing::workload(&LOG, "held", &[("sample", sample)]).about().material.unwrap();
     assert_eq!(
         says.to_string(),
         "your files: record sizes of 4 lines, 5 B to 400 B, 131 B on average; contents are \
          generated; 1 line of less than 11 B written as 11 B"
     );
     for (wrong, says) in [("/dev/null", "is a device"), ("/no/such", "cannot be read")] {
-        let refused = refusal(&Log, "held", &[("sample", wrong)]);
+        let refused = refusal(&LOG, "held", &[("sample", wrong)]);
         assert!(refused.contains(says), "{refused}");
     }
 }
@@ -344,7 +344,7 @@ fn what_happens_to_a_log_between_writing_and_reading_is_found_in_logs_of_one_wri
     let more = |log: &[u8]| [log, b"a line of nobody's\n"].concat();
     let found = |change: &dyn Fn(&[u8]) -> Vec<u8>| {
         let folder = testing::in_memory();
-        let mut writer = testing::workload(&Log, "held", &[("record", "70")]);
+        let mut writer = testing::workload(&LOG, "held", &[("record", "70")]);
         let (ran, ..) =
             testing::run(testing::ready(writer.as_mut(), folder.path(), 9).unwrap()).unwrap();
         let log = fs::read_dir(folder.path()).unwrap().next().unwrap().unwrap().path();

@@ -18,17 +18,17 @@ use std::os::fd::BorrowedFd;
 
 use engine::slice_timer::SliceTimer;
 use engine::study::{
-    About, Doing, Footprint, Operations, Ran, Ready, SliceFolders, Study, StudyError, Workload,
+    About, Doing as _, Footprint, Operations, Ran, Ready, SliceFolders, StudyError, Workload,
 };
-use model::case::Case;
 use model::slice::Outcome;
-use model::study::{Params, StudyDescription};
+use model::study::Params;
 use units::exact_size;
 
 use self::readers::Reader;
 pub(crate) use self::sets::{OWN, PageFile, Parts, Sets};
-use self::spec::{ClientsRead, Strategy};
-use crate::clients::{self, Common};
+use self::spec::Strategy;
+use crate::built_in_study::BuiltInStudy;
+use crate::clients::{self, Common, Whose};
 use crate::drop_cache::{Cache, is_in_memory};
 use crate::figures_of;
 use crate::tree::sync_tree;
@@ -44,30 +44,20 @@ const COLD_FILES_MAX: u64 = 512;
 const WARM_OPERATIONS_MAX: u64 = 1 << 20;
 
 /// The study.
-pub(crate) struct Page;
+pub(crate) static PAGE: BuiltInStudy = BuiltInStudy::new(&spec::SPEC, spec::CASES, workload);
 
-impl Study for Page {
-    fn spec(&self) -> &'static StudyDescription {
-        &spec::SPEC
-    }
-
-    fn workload(&self, strategy: &str, params: &Params) -> Result<Box<dyn Workload>, StudyError> {
-        let config = Config {
-            strategy: Strategy::of(strategy)?,
-            parts: parts(params)?,
-            cache: Cache::of(params.choice("cache"))?,
-        };
-        let requests = Box::new(Requests { config, sets: None });
-        let common = match ClientsRead::of(params.choice(spec::CLIENTS_READ))? {
-            ClientsRead::Own => Common::Nothing,
-            ClientsRead::Same => Common::Files,
-        };
-        Ok(clients::each(self.spec(), strategy, params, requests, common))
-    }
-
-    fn cases(&self) -> &'static [Case] {
-        spec::CASES
-    }
+fn workload(strategy: &str, params: &Params) -> Result<Box<dyn Workload>, StudyError> {
+    let config = Config {
+        strategy: Strategy::of(strategy)?,
+        parts: parts(params)?,
+        cache: Cache::of(params.choice("cache"))?,
+    };
+    let requests = Box::new(Requests { config, sets: None });
+    let common = match Whose::of(params.choice(spec::CLIENTS_READ))? {
+        Whose::Own => Common::Nothing,
+        Whose::Same => Common::Files,
+    };
+    Ok(clients::each(&spec::SPEC, strategy, params, requests, common))
 }
 
 /// What an arm is told.

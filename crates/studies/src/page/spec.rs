@@ -5,8 +5,8 @@ use std::sync::LazyLock;
 use model::case::Case;
 use model::study::{FigureDescription, ParamDescription, ParamKind, StudyDescription};
 
-use crate::choices::{choices, strategies};
-use crate::clients;
+use crate::choices::strategies;
+use crate::clients::{self, Whose};
 use crate::drop_cache::Cache;
 use crate::rules::{change, is, not, where_set};
 use crate::specs::{choice, count, neutral, param, percent, size};
@@ -99,14 +99,6 @@ pub(crate) fn set() -> ParamDescription {
 /// The parameter by which several clients read the same.
 pub(super) const CLIENTS_READ: &str = "clients_read";
 
-choices! {
-    /// What each of several clients reads.
-    pub(super) enum ClientsRead {
-        Own = "own",
-        Same = "same",
-    }
-}
-
 pub(super) const CASES: &[Case] = &[
     Case::of("read", &[]).calls_fail(),
     Case::of("mmap", &[("cache", "cold")]).calls_fail(),
@@ -138,7 +130,7 @@ pub(super) static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| {
             param(
                 CLIENTS_READ,
                 "whether each of several clients reads files of its own or all read the same",
-                choice(ClientsRead::NAMES, "own"),
+                choice(Whose::NAMES, "own"),
             ),
         ],
         figures: [figures(), clients::figures()].concat(),

@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use engine::study::Study as _;
+
 use super::*;
 use crate::testing::{self, in_memory, on_disk, slice};
 
@@ -22,7 +24,7 @@ fn every_way_reads_the_whole_page_warm_and_cold_on_disk_and_in_memory() {
     for strategy in strategies() {
         for cache in ["warm", "cold"] {
             for folder in [on_disk(), in_memory()] {
-                let outcome = slice(&Page, strategy, &[("cache", cache)], folder.path(), 3);
+                let outcome = slice(&PAGE, strategy, &[("cache", cache)], folder.path(), 3);
                 let outcome = outcome.unwrap();
                 let asked = if strategy == "cached" { 0 } else { 3 * 211_800 };
                 assert_eq!((outcome.laps, outcome.requested_bytes()), (3, asked));
@@ -35,19 +37,19 @@ fn every_way_reads_the_whole_page_warm_and_cold_on_disk_and_in_memory() {
 fn cold_files_are_out_of_memory_and_come_from_the_device() {
     for strategy in ["read", "mmap", "sendfile", "held"] {
         let folder = on_disk();
-        let cold = slice(&Page, strategy, &[("cache", "cold")], folder.path(), 4).unwrap();
+        let cold = slice(&PAGE, strategy, &[("cache", "cold")], folder.path(), 4).unwrap();
         assert!(cold.figure(spec::RESIDENT) < 1.0, "{strategy}: {cold:?}");
         assert!(cold.figure(spec::FROM_STORAGE) > 90.0, "{strategy}: {cold:?}");
     }
     let folder = on_disk();
-    let warm = slice(&Page, "read", &[("cache", "warm")], folder.path(), 4).unwrap();
+    let warm = slice(&PAGE, "read", &[("cache", "warm")], folder.path(), 4).unwrap();
     assert!(warm.figure(spec::RESIDENT) > 99.0, "{warm:?}");
 }
 
 #[test]
 fn an_arms_slices_share_their_sets() {
     for (cache, sets) in [("warm", [1, 1, 1]), ("cold", [2, 4, 4])] {
-        let mut page = testing::workload(&Page, "read", &[("cache", cache), ("files", "3")]);
+        let mut page = testing::workload(&PAGE, "read", &[("cache", cache), ("files", "3")]);
         let slices = testing::kept_and_fresh(page.as_mut(), &[2, 4, 3]);
         let kept: Vec<usize> = slices.iter().map(|(kept, _)| kept.len()).collect();
         assert_eq!(kept, sets.map(|sets| 3 * sets), "{cache}");
@@ -59,7 +61,7 @@ fn an_arms_slices_share_their_sets() {
 #[test]
 fn a_set_that_an_earlier_slice_read_is_cold_again() {
     let kept = on_disk();
-    let mut page = testing::workload(&Page, "read", &[("cache", "cold")]);
+    let mut page = testing::workload(&PAGE, "read", &[("cache", "cold")]);
     for operations in [4, 2, 3] {
         let ready = testing::ready(page.as_mut(), kept.path(), operations).unwrap();
         let slice = testing::finish(ready).unwrap();
@@ -71,7 +73,7 @@ fn a_set_that_an_earlier_slice_read_is_cold_again() {
 #[test]
 fn memory_is_never_cold_and_says_so() {
     let folder = in_memory();
-    let cold = slice(&Page, "read", &[("cache", "cold")], folder.path(), 4).unwrap();
+    let cold = slice(&PAGE, "read", &[("cache", "cold")], folder.path(), 4).unwrap();
     assert!(cold.figure(spec::RESIDENT) > 99.0, "{cold:?}");
 }
 
@@ -92,7 +94,7 @@ fn files_that_stayed_in_memory_are_not_passed_off_as_cold() {
 fn a_page_that_is_missing_or_cut_is_an_error_that_says_so() {
     for strategy in strategies().filter(|s| *s != "held") {
         let folder = in_memory();
-        let mut page = testing::workload(&Page, strategy, &[("cache", "warm")]);
+        let mut page = testing::workload(&PAGE, strategy, &[("cache", "warm")]);
         let ready = testing::ready(page.as_mut(), folder.path(), 2).unwrap();
         fs::remove_file(folder.path().join("page0-part3")).unwrap();
         let error = testing::finish(ready).unwrap_err().to_string();
@@ -100,7 +102,7 @@ fn a_page_that_is_missing_or_cut_is_an_error_that_says_so() {
     }
     for strategy in ["read", "mmap", "sendfile", "held"] {
         let folder = in_memory();
-        let mut page = testing::workload(&Page, strategy, &[("cache", "warm")]);
+        let mut page = testing::workload(&PAGE, strategy, &[("cache", "warm")]);
         let ready = testing::ready(page.as_mut(), folder.path(), 2).unwrap();
         fs::write(folder.path().join("page0-part0"), "cut").unwrap();
         let error = testing::finish(ready).unwrap_err().to_string();
@@ -110,7 +112,7 @@ fn a_page_that_is_missing_or_cut_is_an_error_that_says_so() {
 
 #[test]
 fn a_page_that_cannot_be_made_is_refused() {
-    let error = testing::refusal(&Page, "read", &[("files", "9"), ("total", "9 B")]);
+    let error = testing::refusal(&PAGE, "read", &[("files", "9"), ("total", "9 B")]);
     assert!(error.contains("9 B cannot be split into 9 files"), "{error}");
 }
 
@@ -118,8 +120,8 @@ fn a_page_that_cannot_be_made_is_refused() {
 fn a_cold_slice_stays_within_its_bounds() {
     for (files, total) in [("5", "211800 B"), ("256", "64 MiB"), ("256", "1 MiB")] {
         let given = [("cache", "cold"), ("files", files), ("total", total)];
-        let params = testing::params(&Page, &given);
-        let page = Page.workload("read", &params).unwrap();
+        let params = testing::params(&PAGE, &given);
+        let page = PAGE.workload("read", &params).unwrap();
         let max = page.about().operations.max;
         assert!(max >= 1 && max * params.count("files") <= COLD_FILES_MAX, "{max}");
         assert!(page.about().kept.space_bytes <= COLD_BYTES_MAX.max(params.size("total")));
@@ -134,7 +136,7 @@ fn a_page_of_the_users_own_is_copied_with_all_below_it_and_read_whole() {
         for cache in ["warm", "cold"] {
             let folder = on_disk();
             let given = [("set", set), ("cache", cache)];
-            let outcome = slice(&Page, strategy, &given, folder.path(), 3).unwrap();
+            let outcome = slice(&PAGE, strategy, &given, folder.path(), 3).unwrap();
             let asked = if strategy == "cached" { 0 } else { 3 * testing::OWN_BYTES };
             assert_eq!((outcome.laps, outcome.requested_bytes()), (3, asked), "{strategy}");
             assert!(outcome.integrity().is_intact());
@@ -142,15 +144,15 @@ fn a_page_of_the_users_own_is_copied_with_all_below_it_and_read_whole() {
             assert_eq!(copied, testing::own_contents(5000));
         }
     }
-    let says = testing::workload(&Page, "read", &[("set", set)]).about().material.unwrap();
+    let says = testing::workload(&PAGE, "read", &[("set", set)]).about().material.unwrap();
     assert_eq!(says.to_string(), "your files: 3 files, 11.0 kB; left out: 1 link");
-    let refused = testing::refusal(&Page, "read", &[("set", "/no/such")]);
+    let refused = testing::refusal(&PAGE, "read", &[("set", "/no/such")]);
     assert!(refused.contains("/no/such cannot be read"), "{refused}");
 }
 
 #[test]
 fn what_is_generated_is_said_to_be() {
-    let says = testing::workload(&Page, "read", &[]).about().material.unwrap();
+    let says = testing::workload(&PAGE, "read", &[]).about().material.unwrap();
     assert_eq!(says.to_string(), "generated: 5 files of 212 kB together");
     assert_eq!(says.own_by.as_deref(), Some("set"));
 }

@@ -12,7 +12,7 @@ use units::{counted, rough_size};
 
 use super::cold_cache_penalty::Curve;
 use super::fill::Fills;
-use super::plan::program::{Act, Initial, InitialKind, Program};
+use super::plan::program::{Act, InitialKind, Program};
 use super::plan::{folder, make};
 use super::run::Thinking;
 use super::{act, cold_cache_penalty, prepare, read};
@@ -95,27 +95,26 @@ impl Config {
 
     /// The files that the program found; nothing where it found none.
     pub(super) fn material(&self) -> Option<Material> {
-        let bytes = |initial: &Initial| match initial.what {
-            InitialKind::File { bytes, .. } => Some(bytes),
-            InitialKind::Folder | InitialKind::Link { .. } => None,
-        };
-        let files: Vec<u64> = self.program.initial.iter().filter_map(bytes).collect();
-        let total: u64 = files.iter().sum();
-        let about = format!("{}, {}", counted(files.len() as u64, "file"), rough_size(total));
-        (!files.is_empty()).then(|| match &self.copies {
+        let (files, total) = (self.file_bytes().count() as u64, self.file_bytes().sum());
+        let about = format!("{}, {}", counted(files, "file"), rough_size(total));
+        (files > 0).then(|| match &self.copies {
             Some(_) => Material::own(about, total),
             None => Material::generated(about, "with_files"),
         })
     }
 
+    /// How long each file is that the program found.
+    fn file_bytes(&self) -> impl Iterator<Item = u64> {
+        self.program.initial.iter().filter_map(|initial| match initial.what {
+            InitialKind::File { bytes, .. } => Some(bytes),
+            InitialKind::Folder | InitialKind::Link { .. } => None,
+        })
+    }
+
     /// What a replay takes at the most.
-    pub(super) fn footprint(&self) -> Footprint {
+    pub(super) fn whole_footprint(&self) -> Footprint {
         let facts = &self.program.facts;
-        let bytes = |what: &InitialKind| match what {
-            InitialKind::File { bytes, .. } => *bytes,
-            InitialKind::Folder | InitialKind::Link { .. } => 0,
-        };
-        let before: u64 = self.program.initial.iter().map(|initial| bytes(&initial.what)).sum();
+        let before: u64 = self.file_bytes().sum();
         let files = self.program.initial.len() as u64 + facts.made + 1;
         let names = files.saturating_mul(NAME_BYTES);
         let bytes = before.saturating_add(facts.written_bytes).saturating_add(names);

@@ -27,48 +27,31 @@ mod tests;
 mod unexplained;
 
 use engine::slice_timer::SliceTimer;
-use engine::study::{
-    About, Footprint, Operations, Ready, SliceFolders, Study, StudyError, Workload,
-};
-use model::case::Case;
-use model::study::{Params, StudyDescription};
+use engine::study::{About, Footprint, Operations, Ready, SliceFolders, StudyError, Workload};
+use model::study::Params;
 
 use self::config::Config;
 use self::slice::Filled;
 use self::spec::{SPEC, Strategy};
+use crate::built_in_study::BuiltInStudy;
 
 /// The study.
-pub(crate) struct Replay;
+pub(crate) static REPLAY: BuiltInStudy = BuiltInStudy::new(&SPEC, spec::CASES, workload);
 
-impl Study for Replay {
-    fn spec(&self) -> &'static StudyDescription {
-        &SPEC
-    }
-
-    fn workload(&self, strategy: &str, params: &Params) -> Result<Box<dyn Workload>, StudyError> {
-        let Strategy::Recorded = Strategy::of(strategy)?;
-        Ok(Box::new(Replaying { config: Config::new(params)? }))
-    }
-
-    fn cases(&self) -> &'static [Case] {
-        spec::CASES
-    }
+fn workload(strategy: &str, params: &Params) -> Result<Box<dyn Workload>, StudyError> {
+    let Strategy::Recorded = Strategy::of(strategy)?;
+    Ok(Box::new(Config::new(params)?))
 }
 
-/// An arm's program.
-struct Replaying {
-    config: Config,
-}
-
-impl Workload for Replaying {
+impl Workload for Config {
     fn about(&self) -> About {
         // The whole stretch is one operation: only from its beginning on is it known what files
         // there are.
-        About { material: self.config.material(), ..About::of(Operations::exactly(1)) }
+        About { material: self.material(), ..About::of(Operations::exactly(1)) }
     }
 
     fn footprint(&self, _operations: u64) -> Footprint {
-        self.config.footprint()
+        self.whole_footprint()
     }
 
     fn ready<'a>(
@@ -77,6 +60,6 @@ impl Workload for Replaying {
         _operations: u64,
         timer: &SliceTimer,
     ) -> Result<Box<dyn Ready<'a> + 'a>, StudyError> {
-        Ok(Box::new(Filled::new(&self.config, folders.fresh, timer)?))
+        Ok(Box::new(Filled::new(self, folders.fresh, timer)?))
     }
 }

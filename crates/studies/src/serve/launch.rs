@@ -99,7 +99,7 @@ fn check_path(name: &str, path: &str) -> Result<(), StudyError> {
 mod tests {
     #![allow(clippy::unwrap_used)]
 
-    use super::super::Serve;
+    use super::super::SERVE;
     use super::*;
     use crate::testing::{params, try_workload};
 
@@ -108,7 +108,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let run = |prepare: &str| {
             let given = [("prepare", prepare), ("command", "cat {place}/made; echo $IOTOLL_PORT")];
-            let server = CommandServer::new(&params(&Serve, &given)).unwrap();
+            let server = CommandServer::new(&params(&SERVE, &given)).unwrap();
             server.shell(folder.path(), 81).output().unwrap()
         };
         let made = run("echo {port} > {place}/made # as told");
@@ -122,7 +122,7 @@ mod tests {
     #[test]
     fn what_cannot_be_meant_is_refused() {
         let refused = |strategy: &str, given: &[(&str, &str)]| {
-            let refusal = try_workload(&Serve, strategy, given).err();
+            let refusal = try_workload(&SERVE, strategy, given).err();
             refusal.map(|error| error.to_string()).unwrap_or_default()
         };
         // The last of two values counts.

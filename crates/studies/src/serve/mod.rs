@@ -14,7 +14,6 @@
 pub(crate) mod built_in;
 mod config;
 mod fetch;
-mod kept;
 mod launch;
 pub(crate) mod log_check;
 mod outcome;
@@ -28,39 +27,25 @@ mod switched;
 
 use engine::slice_timer::SliceTimer;
 use engine::study::{
-    About, Footprint, Operations, Ready, RunsIn, SliceFolders, Study, StudyError, Workload,
+    About, Footprint, Operations, Ready, RunsIn, SliceFolders, StudyError, Workload,
 };
-use model::case::Case;
-use model::study::{Params, StudyDescription};
+use model::study::Params;
 
 use self::config::{Config, ServerKind};
-use self::kept::Kept;
-use self::slice::Slice;
+use self::slice::{Kept, Slice};
+use crate::built_in_study::BuiltInStudy;
 use crate::sqlite::database::Template;
 
 /// The study.
-pub(crate) struct Serve;
+pub(crate) static SERVE: BuiltInStudy = BuiltInStudy::new(&spec::SPEC, spec::CASES, workload);
 
-impl Study for Serve {
-    fn spec(&self) -> &'static StudyDescription {
-        &spec::SPEC
-    }
-
-    fn workload(&self, strategy: &str, params: &Params) -> Result<Box<dyn Workload>, StudyError> {
-        let config = Config::new(strategy, params)?;
-        let rows = match &config.server {
-            ServerKind::BuiltIn(server) => server.content.rows(),
-            ServerKind::Command(_) => 0,
-        };
-        Ok(Box::new(Serving {
-            config,
-            kept: Kept { max_rate: None, template: Template::new(rows) },
-        }))
-    }
-
-    fn cases(&self) -> &'static [Case] {
-        spec::CASES
-    }
+fn workload(strategy: &str, params: &Params) -> Result<Box<dyn Workload>, StudyError> {
+    let config = Config::new(strategy, params)?;
+    let rows = match &config.server {
+        ServerKind::BuiltIn(server) => server.content.rows(),
+        ServerKind::Command(_) => 0,
+    };
+    Ok(Box::new(Serving { config, kept: Kept { max_rate: None, template: Template::new(rows) } }))
 }
 
 /// An arm's server.

@@ -21,41 +21,28 @@ mod traffic;
 mod user_data;
 
 use engine::slice_timer::SliceTimer;
-use engine::study::{
-    About, Footprint, MaybePowerTrial, Operations, Ready, SliceFolders, Study, StudyError, Workload,
-};
-use model::case::Case;
-use model::study::{Params, StudyDescription};
+use engine::study::{About, Footprint, Operations, Ready, SliceFolders, StudyError, Workload};
+use model::study::Params;
 use process::worker::WorkerPool;
 
 use self::config::Config;
 pub(crate) use self::data::footprint;
 use self::database::Template;
 use self::slice::Database;
+use crate::built_in_study::BuiltInStudy;
 
 /// Even the fastest requests fill a slice sooner.
 const REQUESTS_MAX: u64 = 1 << 14;
 /// The study.
-pub(crate) struct Sqlite;
-
-impl Study for Sqlite {
-    fn spec(&self) -> &'static StudyDescription {
-        &spec::SPEC
-    }
-
-    fn workload(&self, strategy: &str, params: &Params) -> Result<Box<dyn Workload>, StudyError> {
-        let config = Config::new(strategy, params)?;
-        let template = config.data.template();
-        Ok(Box::new(Connections { config, template, pool: WorkerPool::new(), slices: 0 }))
-    }
-
-    fn cases(&self) -> &'static [Case] {
-        spec::CASES
-    }
-
-    fn power_trial(&self, strategy: &str, params: &Params) -> MaybePowerTrial {
+pub(crate) static SQLITE: BuiltInStudy = BuiltInStudy::new(&spec::SPEC, spec::CASES, workload)
+    .with_power_trial(|strategy, params| {
         Ok(Some(Box::new(power::Changed::new(strategy, params)?)))
-    }
+    });
+
+fn workload(strategy: &str, params: &Params) -> Result<Box<dyn Workload>, StudyError> {
+    let config = Config::new(strategy, params)?;
+    let template = config.data.template();
+    Ok(Box::new(Connections { config, template, pool: WorkerPool::new(), slices: 0 }))
 }
 
 /// An arm's connections.

@@ -18,7 +18,7 @@ use crate::testing::{self, in_memory, on_disk, slice};
 fn every_strategy_answers_requests_and_leaves_the_database_whole() {
     for strategy in &spec::SPEC.strategies {
         for folder in [on_disk(), in_memory()] {
-            let outcome = slice(&Sqlite, &strategy.name, &[], folder.path(), 2).unwrap();
+            let outcome = slice(&SQLITE, &strategy.name, &[], folder.path(), 2).unwrap();
             let integrity = outcome.integrity();
             // One more request was made before the clock, to see what it writes to the log.
             let requests = 2 + u64::from(strategy.name.starts_with("wal"));
@@ -33,7 +33,7 @@ fn every_strategy_answers_requests_and_leaves_the_database_whole() {
 fn strategies_are_told_apart_by_their_syncs() {
     let syncs = |strategy| {
         let folder = in_memory();
-        slice(&Sqlite, strategy, &[], folder.path(), 1).unwrap().figure("syncs_per_request")
+        slice(&SQLITE, strategy, &[], folder.path(), 1).unwrap().figure("syncs_per_request")
     };
     // 21 statements that write, each with its journal and the database itself.
     assert!(syncs("delete-full") >= 2.0 * 21.0);
@@ -51,7 +51,7 @@ fn several_connections_share_a_database_and_lose_nothing() {
         for connect in ["once", "request"] {
             let folder = in_memory();
             let given = [("connections", "3"), ("connect", connect), ("rows", "20")];
-            let outcome = slice(&Sqlite, strategy, &given, folder.path(), 6).unwrap();
+            let outcome = slice(&SQLITE, strategy, &given, folder.path(), 6).unwrap();
             let integrity = outcome.integrity();
             assert_eq!((outcome.laps, integrity.records), (6, 20 + 6 * WRITES));
             assert!(integrity.is_intact(), "{strategy}: {integrity:?}");
@@ -62,7 +62,7 @@ fn several_connections_share_a_database_and_lose_nothing() {
 /// What is found of a slice's database after something has happened to it.
 fn account_after(given: &[(&str, &str)], harm: impl FnOnce(&Path)) -> Integrity {
     let folder = in_memory();
-    let mut connections = testing::workload(&Sqlite, "delete-full", given);
+    let mut connections = testing::workload(&SQLITE, "delete-full", given);
     let ready = testing::ready(connections.as_mut(), folder.path(), 2).unwrap();
     let (mut ran, ..) = testing::run(ready).unwrap();
     ran.flush().unwrap();
@@ -168,7 +168,7 @@ fn what_a_refused_request_had_done_before_is_not_broken_data() {
 fn checkpoints_come_to_slices_in_their_due_share_whatever_their_size() {
     // A request fills the log by some 22 of 1,000 pages, so that a slice of 20 has less
     // than half of a checkpoint.
-    let mut connections = testing::workload(&Sqlite, "wal-normal", &[]);
+    let mut connections = testing::workload(&SQLITE, "wal-normal", &[]);
     let syncs: Vec<u64> = (0..8)
         .map(|_| {
             let folder = in_memory();
@@ -207,7 +207,7 @@ fn every_strategy_makes_the_users_own_statements_to_a_copy_of_the_users_own_data
         for more in alone.iter().chain(together) {
             let folder = on_disk();
             let given = [&given[..], *more].concat();
-            let outcome = slice(&Sqlite, &strategy.name, &given, folder.path(), 3).unwrap();
+            let outcome = slice(&SQLITE, &strategy.name, &given, folder.path(), 3).unwrap();
             assert_eq!((outcome.laps, outcome.integrity().records), (3, 1));
             assert!(outcome.integrity().is_intact(), "{}: {outcome:?}", strategy.name);
             let copy = Connection::open(folder.path().join("app.db")).unwrap();
@@ -219,7 +219,7 @@ fn every_strategy_makes_the_users_own_statements_to_a_copy_of_the_users_own_data
     let sold: i64 = shop.query_row("SELECT sum(sold) FROM item", [], |row| row.get(0)).unwrap();
     assert_eq!(sold, 0);
     let syncs = |strategy| {
-        slice(&Sqlite, strategy, &given, on_disk().path(), 1).unwrap().figure("syncs_per_request")
+        slice(&SQLITE, strategy, &given, on_disk().path(), 1).unwrap().figure("syncs_per_request")
     };
     assert!(syncs("delete-full") >= 2.0);
     std::fs::write(&statements, "SELECT * FROM item").unwrap();
@@ -239,7 +239,7 @@ fn a_copy_of_the_users_own_database_that_broke_is_found() {
     std::fs::write(&statements, "SELECT count(*) FROM item").unwrap();
     let given = [("database", &*database), ("statements", &*statements)];
     let folder = in_memory();
-    let mut connections = testing::workload(&Sqlite, "delete-full", &given);
+    let mut connections = testing::workload(&SQLITE, "delete-full", &given);
     let ready = testing::ready(connections.as_mut(), folder.path(), 1).unwrap();
     let (ran, ..) = testing::run(ready).unwrap();
     let file = folder.path().join("app.db");

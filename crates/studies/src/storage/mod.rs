@@ -10,15 +10,15 @@ mod profile;
 mod programs;
 mod spec;
 
-use engine::study::{Study, StudyError, Workload};
-use model::case::Case;
+use engine::study::{StudyError, Workload};
 use model::check::Program;
-use model::study::{Params, StudyDescription};
+use model::study::Params;
 
 use self::commits::{CommitsArm, Timed};
 use self::profile::{FileAtStart, Profile};
 use self::spec::Strategy;
 use crate::blocks::{Reading, reading};
+use crate::built_in_study::BuiltInStudy;
 use crate::stream;
 
 /// What the device is read from: longer than it takes to be read ahead, and quick to write.
@@ -34,52 +34,42 @@ pub fn programs() -> Vec<&'static Program> {
 }
 
 /// The study.
-pub(crate) struct Storage;
+pub(crate) static STORAGE: BuiltInStudy = BuiltInStudy::new(&spec::SPEC, spec::CASES, workload);
 
-impl Study for Storage {
-    fn spec(&self) -> &'static StudyDescription {
-        &spec::SPEC
-    }
-
-    fn workload(&self, strategy: &str, params: &Params) -> Result<Box<dyn Workload>, StudyError> {
-        let bytes = params.size("bytes");
-        let appends = |sync| own(1, &format!("w0+0:{bytes}{sync}"), Timed::Syncs);
-        let depth = params.count("depth");
-        match Strategy::of(strategy)? {
-            Strategy::Fsync => appends(" f0"),
-            Strategy::Fdatasync => appends(" d0"),
-            Strategy::Append => own(1, &format!("w0+0:{bytes}"), Timed::Whole),
-            Strategy::Replace => own(2, &format!("c1 w1@0:{bytes} f1 r1>0 F"), Timed::Whole),
-            Strategy::ReplaceCached => own(2, &format!("c1 w1@0:{bytes} r1>0"), Timed::Whole),
-            Strategy::Read => {
-                let how = Reading { accounts: depth == 1, least: 16 * depth };
-                // Programs hand in one read by a plain call; file systems in memory have io_uring
-                // pass it to another thread.
-                if depth == 1 {
-                    return reading("direct", &[FILE], how);
-                }
-                let depth = depth.to_string();
-                reading("uring-direct", &[FILE, ("depth", &depth)], how)
+fn workload(strategy: &str, params: &Params) -> Result<Box<dyn Workload>, StudyError> {
+    let bytes = params.size("bytes");
+    let appends = |sync| own(1, &format!("w0+0:{bytes}{sync}"), Timed::Syncs);
+    let depth = params.count("depth");
+    match Strategy::of(strategy)? {
+        Strategy::Fsync => appends(" f0"),
+        Strategy::Fdatasync => appends(" d0"),
+        Strategy::Append => own(1, &format!("w0+0:{bytes}"), Timed::Whole),
+        Strategy::Replace => own(2, &format!("c1 w1@0:{bytes} f1 r1>0 F"), Timed::Whole),
+        Strategy::ReplaceCached => own(2, &format!("c1 w1@0:{bytes} r1>0"), Timed::Whole),
+        Strategy::Read => {
+            let how = Reading { accounts: depth == 1, least: 16 * depth };
+            // Programs hand in one read by a plain call; file systems in memory have io_uring
+            // pass it to another thread.
+            if depth == 1 {
+                return reading("direct", &[FILE], how);
             }
-            Strategy::ReadCached => {
-                reading("buffered", &[CACHED_FILE], Reading { accounts: true, least: 1000 })
-            }
-            Strategy::ReadSequential => {
-                let set = [FILE, MIB, IN_ORDER, ("cache", "cold")];
-                reading("buffered", &set, Reading { accounts: true, least: 1 })
-            }
-            Strategy::ReadSequentialCached => {
-                let set = [CACHED_FILE, MIB, IN_ORDER];
-                reading("buffered", &set, Reading { accounts: true, least: 8 })
-            }
-            Strategy::WriteSequential => Ok(stream::written(true)),
-            Strategy::WriteSequentialCached => Ok(stream::written(false)),
-            Strategy::Program => program(params.choice("program")),
+            let depth = depth.to_string();
+            reading("uring-direct", &[FILE, ("depth", &depth)], how)
         }
-    }
-
-    fn cases(&self) -> &'static [Case] {
-        spec::CASES
+        Strategy::ReadCached => {
+            reading("buffered", &[CACHED_FILE], Reading { accounts: true, least: 1000 })
+        }
+        Strategy::ReadSequential => {
+            let set = [FILE, MIB, IN_ORDER, ("cache", "cold")];
+            reading("buffered", &set, Reading { accounts: true, least: 1 })
+        }
+        Strategy::ReadSequentialCached => {
+            let set = [CACHED_FILE, MIB, IN_ORDER];
+            reading("buffered", &set, Reading { accounts: true, least: 8 })
+        }
+        Strategy::WriteSequential => Ok(stream::written(true)),
+        Strategy::WriteSequentialCached => Ok(stream::written(false)),
+        Strategy::Program => program(params.choice("program")),
     }
 }
 

@@ -20,7 +20,7 @@ fn each_strategy_does_what_it_says_and_what_it_wrote_is_there() {
         ("write-sequential-cached", 0),
     ] {
         let folder = in_memory();
-        let slice = slice(&Storage, strategy, &[("bytes", "512 B")], folder.path(), 4).unwrap();
+        let slice = slice(&STORAGE, strategy, &[("bytes", "512 B")], folder.path(), 4).unwrap();
         assert_eq!((slice.laps, slice.spent.sync_calls), (4, 4 * syncs), "{strategy}");
         assert!(slice.integrity().is_intact(), "{strategy}: {slice:?}");
     }
@@ -29,7 +29,7 @@ fn each_strategy_does_what_it_says_and_what_it_wrote_is_there() {
 #[test]
 fn a_latency_of_a_synced_append_is_that_of_its_sync() {
     let folder = on_disk();
-    let mut arm = workload(&Storage, "fdatasync", &[("bytes", "1 MiB")]);
+    let mut arm = workload(&STORAGE, "fdatasync", &[("bytes", "1 MiB")]);
     let ready = ready(arm.as_mut(), folder.path(), 8).unwrap();
     let mut timer = testing::timer();
     timer.start();
@@ -51,7 +51,7 @@ fn every_program_that_is_kept_can_be_played() {
         let folder = in_memory();
         let commits = known.commits.len() as u64 + 3;
         let given = [("program", name)];
-        let slice = slice(&Storage, "program", &given, folder.path(), commits).unwrap();
+        let slice = slice(&STORAGE, "program", &given, folder.path(), commits).unwrap();
         assert_eq!(slice.laps, commits, "{name}");
         assert!(slice.spent.sync_calls >= commits, "{name} waits for no device");
         assert!(slice.integrity().is_intact(), "{name}: {slice:?}");
@@ -86,7 +86,7 @@ fn a_log_that_has_its_size_begins_again_at_its_front() {
 #[test]
 fn what_a_commit_wrote_and_is_not_there_is_found() {
     let folder = in_memory();
-    let mut arm = workload(&Storage, "append", &[("bytes", "512 B")]);
+    let mut arm = workload(&STORAGE, "append", &[("bytes", "512 B")]);
     let (ran, ..) = run(ready(arm.as_mut(), folder.path(), 3).unwrap()).unwrap();
     let file = fs::File::options().write(true).open(folder.path().join("file-0")).unwrap();
     file.write_all_at(b"something else", 1030).unwrap();
@@ -100,8 +100,8 @@ fn what_a_commit_wrote_and_is_not_there_is_found() {
 #[test]
 fn arms_that_read_have_one_file_and_one_of_them_accounts_for_it() {
     let folder = on_disk();
-    let mut one = workload(&Storage, "read", &[("depth", "1")]);
-    let mut other = workload(&Storage, "read", &[("depth", "4")]);
+    let mut one = workload(&STORAGE, "read", &[("depth", "1")]);
+    let mut other = workload(&STORAGE, "read", &[("depth", "4")]);
     assert_eq!([one.about().runs_in, other.about().runs_in], [RunsIn::OneFolder; 2]);
     assert!(one.about().kept.space_bytes > 0 && other.about().kept.space_bytes == 0);
     let first = finish(ready(one.as_mut(), folder.path(), 50).unwrap()).unwrap();
@@ -123,7 +123,7 @@ fn a_device_is_at_work_when_its_reads_are_timed_and_what_it_read_before_does_not
         bytes.lines().next().unwrap().parse::<u64>().unwrap()
     };
     let folder = on_disk();
-    let mut arm = workload(&Storage, "read", &[("depth", "1")]);
+    let mut arm = workload(&STORAGE, "read", &[("depth", "1")]);
     finish(ready(arm.as_mut(), folder.path(), 50).unwrap()).unwrap();
     let at_rest = read_bytes();
     let ready = ready(arm.as_mut(), folder.path(), 50).unwrap();
@@ -139,5 +139,5 @@ fn strategies_are_named_as_measures_are() {
         let name = serde_json::Value::String((*strategy).to_owned());
         assert!(serde_json::from_value::<model::check::Measure>(name).is_ok(), "{strategy}");
     }
-    assert_eq!(params(&Storage, &[]).choice("program"), programs()[0].name);
+    assert_eq!(params(&STORAGE, &[]).choice("program"), programs()[0].name);
 }

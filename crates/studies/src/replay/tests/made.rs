@@ -126,9 +126,9 @@ fn what_cannot_be_replayed_is_refused_in_a_sentence() {
     let mut elsewhere = TestTrace::new();
     elsewhere.open(MAIN, "log", MAKES);
     assert!(elsewhere.refused(&[("folder", "/var/spool")]).contains("is in /var/spool"));
-    let missing = testing::refusal(&Replay, "recorded", &[("trace", "/nowhere/x")]);
+    let missing = testing::refusal(&REPLAY, "recorded", &[("trace", "/nowhere/x")]);
     assert!(missing.contains("cannot be read"), "{missing}");
-    assert!(testing::refusal(&Replay, "recorded", &[]).contains("iotoll record -o"));
+    assert!(testing::refusal(&REPLAY, "recorded", &[]).contains("iotoll record -o"));
 }
 
 #[test]

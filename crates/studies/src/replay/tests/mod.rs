@@ -21,7 +21,7 @@ use trace::{
 
 use super::plan::program::{Act, Program};
 use super::plan::{folder, make};
-use super::{Replay, read};
+use super::{REPLAY, read};
 use crate::testing::{self, Slice};
 
 /// The first process, which is started in `/srv/app`.
@@ -200,7 +200,7 @@ impl TestTrace {
         let (_kept, path) = self.file();
         let trace = [("trace", path.to_str().unwrap())];
         let given: Vec<(&str, &str)> = trace.into_iter().chain(given.iter().copied()).collect();
-        testing::slice(&Replay, "recorded", &given, folder, 1)
+        testing::slice(&REPLAY, "recorded", &given, folder, 1)
     }
 
     /// Why it cannot be replayed.
@@ -220,7 +220,7 @@ fn refusal(bytes: &[u8], given: &[(&str, &str)]) -> String {
     let (_kept, path) = saved(bytes);
     let trace = [("trace", path.to_str().unwrap())];
     let given: Vec<(&str, &str)> = trace.into_iter().chain(given.iter().copied()).collect();
-    testing::refusal(&Replay, "recorded", &given)
+    testing::refusal(&REPLAY, "recorded", &given)
 }
 
 /// All that a program does, thread by thread.

@@ -125,7 +125,7 @@ fn a_single_thread_waits_for_nothing() {
     let log = told.open(MAIN, "log", MAKES);
     (0..10).for_each(|_| told.write(MAIN, log, 10));
     let (_kept, path) = told.file();
-    let params = testing::params(&Replay, &[("trace", path.to_str().unwrap())]);
+    let params = testing::params(&REPLAY, &[("trace", path.to_str().unwrap())]);
     let config = Config::new(&params).unwrap();
     assert_eq!((config.program.replay_threads.len(), config.program.signals), (1, 0));
 }

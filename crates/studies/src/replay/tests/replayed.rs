@@ -91,7 +91,7 @@ fn what_is_copied_comes_from_where_it_came() {
 fn a_replay_takes_no_more_than_was_said() {
     let (_kept, path) = of_everything().file();
     let trace = path.to_str().unwrap();
-    let mut workload = testing::workload(&Replay, "recorded", &[("trace", trace)]);
+    let mut workload = testing::workload(&REPLAY, "recorded", &[("trace", trace)]);
     let most = workload.footprint(1);
     let folder = in_memory();
     let slice = testing::finish(testing::ready(&mut *workload, folder.path(), 1).unwrap());

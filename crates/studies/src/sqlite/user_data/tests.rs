@@ -224,7 +224,7 @@ fn a_database_without_statements_gets_a_request_to_its_tables() {
 #[test]
 fn statements_without_a_database_are_refused() {
     let own = |given: &[(&str, &str)]| {
-        OwnDatabase::of(&crate::testing::params(&crate::sqlite::Sqlite, given))
+        OwnDatabase::of(&crate::testing::params(&crate::sqlite::SQLITE, given))
     };
     let error = own(&[("statements", "a.sql")]).err().unwrap().to_string();
     assert!(error.contains("need your own database"), "{error}");
