@@ -12,6 +12,13 @@ const KEPT_OPEN: &str = "1 kept open, no lock";
 /// Jain's index of two writers who got on alike is 1; of one who did everything, 0.5.
 const FAIR: Is = Is::AtLeast(0.9);
 
+/// So many writers by one of the ways: `arm!("php-held", 1)`.
+macro_rules! arm {
+    ($way:literal, $writers:literal) => {
+        concat!("log/", $way, " writers=", $writers, " @disk")
+    };
+}
+
 /// The seconds of one of the ways, against those of a handle kept open.
 const fn way(
     what: &'static str,
@@ -52,35 +59,27 @@ pub(super) static SPEC: ArticleSpec = ArticleSpec {
     scaled: &[],
     needs: &[PHP_LOGGING],
     figures: &[
-        FigureOf {
-            against: "",
-            ..way(KEPT_OPEN, 0.0669, "log/php-held writers=1 @disk", "log/held writers=1 @disk")
-        },
+        FigureOf { against: "", ..way(KEPT_OPEN, 0.0669, arm!("php-held", 1), arm!("held", 1)) },
         way(
             "2 opened and closed around each write",
             30.163,
-            "log/php-reopen writers=1 @disk",
-            "log/reopen writers=1 @disk",
+            arm!("php-reopen", 1),
+            arm!("reopen", 1),
         ),
-        way(
-            "3 file_put_contents with append",
-            30.154,
-            "log/php-file-put-contents writers=1 @disk",
-            "",
-        ),
+        way("3 file_put_contents with append", 30.154, arm!("php-file-put-contents", 1), ""),
         way(
             "4 kept open, locked around each write",
             0.1490,
-            "log/php-flock writers=1 @disk",
-            "log/flock writers=1 @disk",
+            arm!("php-flock", 1),
+            arm!("flock", 1),
         ),
         way(
             "5 as 4, on a non-blocking stream",
             0.1496,
-            "log/php-flock-nonblocking writers=1 @disk",
-            "log/flock-nonblocking writers=1 @disk",
+            arm!("php-flock-nonblocking", 1),
+            arm!("flock-nonblocking", 1),
         ),
-        way("6 error_log to a file", 30.070, "log/php-error-log writers=1 @disk", ""),
+        way("6 error_log to a file", 30.070, arm!("php-error-log", 1), ""),
     ],
     conclusions: &[
         of_php(
@@ -127,19 +126,11 @@ pub(super) static SPEC: ArticleSpec = ArticleSpec {
         conclusion(
             "Ways 2 to 6 let both of two writers on.",
             &[
-                fairness(FAIR, "log/php-reopen writers=2 @disk", "log/reopen writers=2 @disk"),
-                fairness(
-                    FAIR,
-                    "log/php-file-put-contents writers=2 @disk",
-                    "log/reopen writers=2 @disk",
-                ),
-                fairness(FAIR, "log/php-flock writers=2 @disk", "log/flock writers=2 @disk"),
-                fairness(
-                    FAIR,
-                    "log/php-flock-nonblocking writers=2 @disk",
-                    "log/flock-nonblocking writers=2 @disk",
-                ),
-                fairness(FAIR, "log/php-error-log writers=2 @disk", "log/reopen writers=2 @disk"),
+                fairness(FAIR, arm!("php-reopen", 2), arm!("reopen", 2)),
+                fairness(FAIR, arm!("php-file-put-contents", 2), arm!("reopen", 2)),
+                fairness(FAIR, arm!("php-flock", 2), arm!("flock", 2)),
+                fairness(FAIR, arm!("php-flock-nonblocking", 2), arm!("flock-nonblocking", 2)),
+                fairness(FAIR, arm!("php-error-log", 2), arm!("reopen", 2)),
             ],
         ),
         conclusion(
@@ -152,7 +143,7 @@ pub(super) static SPEC: ArticleSpec = ArticleSpec {
         ),
         conclusion(
             "An append is atomic, so that two writers need no lock (a reader's comment).",
-            &[is(Is::Intact, "log/php-held writers=2 @disk", "log/held writers=2 @disk")],
+            &[is(Is::Intact, arm!("php-held", 2), arm!("held", 2))],
         ),
     ],
 };

@@ -143,6 +143,19 @@ macro_rules! view_waits {
     };
 }
 
+/// The article's server of SQLite at a rate and a place, and ours.
+macro_rules! php {
+    ($rate:literal, $place:literal) => {
+        concat!("serve/command variant=lighttpd-php-cgi rate=", $rate, " ", $place)
+    };
+}
+
+macro_rules! native {
+    ($rate:literal, $place:literal) => {
+        concat!("serve/sqlite rate=", $rate, " ", $place)
+    };
+}
+
 /// That SQLite's server is saturated at a rate: connections take so many times as long as
 /// at the lowest one.
 macro_rules! sqlite_is_saturated {
@@ -151,22 +164,8 @@ macro_rules! sqlite_is_saturated {
             says: $says,
             test: Some(takes(
                 Is::AtLeast(5.0),
-                concat!(
-                    "serve/command variant=lighttpd-php-cgi rate=",
-                    $rate,
-                    " ",
-                    $place,
-                    " over serve/command variant=lighttpd-php-cgi rate=20 ",
-                    $place,
-                ),
-                concat!(
-                    "serve/sqlite rate=",
-                    $rate,
-                    " ",
-                    $place,
-                    " over serve/sqlite rate=20 ",
-                    $place,
-                ),
+                concat!(php!($rate, $place), " over ", php!(20, $place)),
+                concat!(native!($rate, $place), " over ", native!(20, $place)),
             )),
         }
     };
@@ -177,25 +176,15 @@ macro_rules! sqlite_in_tmpfs {
     ($rate:literal, $is:expr) => {
         is(
             $is,
-            concat!(
-                "serve/command variant=lighttpd-php-cgi rate=",
-                $rate,
-                " @ram over serve/command variant=lighttpd-php-cgi rate=",
-                $rate,
-                " @disk",
-            ),
-            concat!("serve/sqlite rate=", $rate, " @ram over serve/sqlite rate=", $rate, " @disk"),
+            concat!(php!($rate, "@ram"), " over ", php!($rate, "@disk")),
+            concat!(native!($rate, "@ram"), " over ", native!($rate, "@disk")),
         )
     };
 }
 
 macro_rules! none_fails_in_tmpfs {
     ($rate:literal) => {
-        fails(
-            Is::AtMost(4.0),
-            concat!("serve/command variant=lighttpd-php-cgi rate=", $rate, " @ram"),
-            concat!("serve/sqlite rate=", $rate, " @ram"),
-        )
+        fails(Is::AtMost(4.0), php!($rate, "@ram"), native!($rate, "@ram"))
     };
 }
 
@@ -369,18 +358,8 @@ pub(super) static SPEC: ArticleSpec = ArticleSpec {
             "With the database on disk there is a lot of disk activity, and with it in tmpfs the \
              disk is silent.",
             &[
-                of(
-                    WRITTEN,
-                    Is::AtLeast(4096.0),
-                    "serve/command variant=lighttpd-php-cgi rate=20 @disk",
-                    "serve/sqlite rate=20 @disk",
-                ),
-                of(
-                    WRITTEN,
-                    Is::AtMost(0.0),
-                    "serve/command variant=lighttpd-php-cgi rate=20 @ram",
-                    "serve/sqlite rate=20 @ram",
-                ),
+                of(WRITTEN, Is::AtLeast(4096.0), php!(20, "@disk"), native!(20, "@disk")),
+                of(WRITTEN, Is::AtMost(0.0), php!(20, "@ram"), native!(20, "@ram")),
             ],
         ),
     ],
