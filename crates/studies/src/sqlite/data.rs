@@ -77,7 +77,7 @@ impl Data {
     pub(super) fn requests_max(&self) -> u64 {
         match self {
             Self::Invented { .. } => u64::MAX,
-            Self::Own(own) => (GROWN_BYTES_MAX / own.grown_bytes().max(1)).max(1),
+            Self::Own(own) => (GROWN_BYTES_MAX / own.seen.grown_bytes.max(1)).max(1),
         }
     }
 
@@ -87,10 +87,10 @@ impl Data {
         match self {
             Self::Invented { rows } => footprint(*rows, requests),
             Self::Own(own) => {
-                let grown = own.bytes() + own.grown_bytes().saturating_mul(requests);
+                let grown = own.bytes() + own.seen.grown_bytes.saturating_mul(requests);
                 // A journal or log may hold every page once.
                 let space_bytes = 2 * grown + LOG_BYTES;
-                let by_request = REQUEST_BYTES.max(own.changed_rows() * CHANGED_ROW_BYTES);
+                let by_request = REQUEST_BYTES.max(own.seen.changed_rows * CHANGED_ROW_BYTES);
                 let by_requests = if own.is_written_to() { by_request } else { 0 };
                 let written_bytes = space_bytes + requests.saturating_mul(by_requests);
                 Footprint { space_bytes, files: 4, written_bytes }

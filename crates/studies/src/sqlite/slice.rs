@@ -16,6 +16,7 @@ use super::config::Config;
 use super::database::{self, Expected, Template};
 use super::folder::path_in;
 use super::spec::Connect;
+use crate::file::keep_open;
 use crate::tree::sync_tree;
 use crate::{figures_of, workers};
 
@@ -66,7 +67,7 @@ impl<'a> Database<'a> {
         folder: BorrowedFd<'_>,
         log_filled: f64,
     ) -> Result<Self, StudyError> {
-        let folder = folder.try_clone_to_owned().doing("keeping the folder open")?;
+        let folder = keep_open(folder)?;
         database::create(&folder, template)?;
         let file = path_in(&folder, database::NAME);
         let work = Work {
@@ -88,9 +89,7 @@ impl<'a> Database<'a> {
             })
             .collect()
     }
-}
 
-impl<'a> Database<'a> {
     /// With connections that are made.
     pub(super) fn ready(
         mut self,

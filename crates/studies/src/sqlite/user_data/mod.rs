@@ -27,7 +27,8 @@ pub(crate) struct OwnDatabase {
     pub(crate) statements: Vec<Statement>,
     /// Whether the statements were made of its tables, as the user named none.
     is_generated: bool,
-    seen: Rehearsal,
+    /// What a request does to it.
+    pub(crate) seen: Rehearsal,
     _kept: Option<Kept>,
 }
 
@@ -70,16 +71,6 @@ impl OwnDatabase {
 
     pub(crate) fn bytes(&self) -> u64 {
         self.contents.len() as u64
-    }
-
-    /// By how much a request makes it grow, at the most.
-    pub(crate) fn grown_bytes(&self) -> u64 {
-        self.seen.grown_bytes
-    }
-
-    /// Rows that a request changes.
-    pub(crate) fn changed_rows(&self) -> u64 {
-        self.seen.changed_rows
     }
 
     /// Whether a request writes at all.

@@ -32,13 +32,13 @@ const PRAGMAS: [&str; 11] = [
 
 /// What a request was seen to do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Rehearsal {
+pub(crate) struct Rehearsal {
     /// How many of its statements write.
-    pub(super) writing: u64,
+    pub(crate) writing: u64,
     /// Rows that it changes.
-    pub(super) changed_rows: u64,
+    pub(crate) changed_rows: u64,
     /// By how much it makes the database grow.
-    pub(super) grown_bytes: u64,
+    pub(crate) grown_bytes: u64,
 }
 
 /// Makes a request twice.

@@ -171,7 +171,7 @@ fn reads_and_writes_are_told_apart() {
              WITH a AS (SELECT 1) SELECT * FROM a",
         )
         .unwrap();
-    assert_eq!((own.changed_rows(), own.is_written_to()), (4, true));
+    assert_eq!((own.seen.changed_rows, own.is_written_to()), (4, true));
     let told = own.material().to_string();
     assert_eq!(
         told,
@@ -213,7 +213,7 @@ fn a_database_without_statements_gets_a_request_to_its_tables() {
     let database = shop.database();
     let own = OwnDatabase::read(database.to_str().unwrap(), "").unwrap();
     assert_eq!(shop.state(), before);
-    assert_eq!((own.statements.len(), own.changed_rows(), own.is_written_to()), (12, 2, true));
+    assert_eq!((own.statements.len(), own.seen.changed_rows, own.is_written_to()), (12, 2, true));
     assert_eq!(
         own.material().to_string(),
         "your files: a database of 12.3 kB, 12 statements a request, generated from its tables: 10 \
