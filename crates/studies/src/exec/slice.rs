@@ -3,13 +3,14 @@
 use std::os::fd::{BorrowedFd, OwnedFd};
 
 use engine::slice_timer::SliceTimer;
-use engine::study::{Doing, Ran, Ready, StudyError};
+use engine::study::{Ran, Ready, StudyError};
+use memchr::memmem;
 use model::integrity::Integrity;
 use model::slice::Outcome;
 use process::{Program, StopFlag};
 
 use super::command::Command;
-use crate::file::Standing;
+use crate::file::{Standing, keep_open};
 use crate::shell::PLACE;
 use crate::tree::sync_tree;
 
@@ -40,7 +41,7 @@ impl<'a> Filled<'a> {
         folder: BorrowedFd<'_>,
         timer: &SliceTimer,
     ) -> Result<Self, StudyError> {
-        let folder = folder.try_clone_to_owned().doing("keeping the folder open")?;
+        let folder = keep_open(folder)?;
         let standing = Standing::of(&folder)?;
         let stop = StopFlag::clone(timer.stop_flag());
         command.prepare(standing.path(), &stop)?;
@@ -90,16 +91,13 @@ impl Ran for Done<'_> {
 /// A text with every `from` in it become `to`.
 fn replaced(text: &[u8], from: &[u8], to: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
-    let mut rest = text;
-    while !rest.is_empty() {
-        if let Some(after) = rest.strip_prefix(from) {
-            out.extend_from_slice(to);
-            rest = after;
-        } else {
-            out.push(rest[0]);
-            rest = &rest[1..];
-        }
+    let mut end = 0;
+    for at in memmem::find_iter(text, from) {
+        out.extend_from_slice(&text[end..at]);
+        out.extend_from_slice(to);
+        end = at + from.len();
     }
+    out.extend_from_slice(&text[end..]);
     out
 }
 
