@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use engine::study::{Footprint, StudyError};
 use load::RateBounds;
-use model::material::Material;
 use model::study::{Params, Rate};
 use units::exact_duration;
 
@@ -132,24 +131,6 @@ impl Config {
         match &self.server {
             ServerKind::BuiltIn(_) => "/",
             ServerKind::Command(server) => &server.url,
-        }
-    }
-}
-
-impl Content {
-    /// What reports say of it, where it may be the user's own.
-    pub(super) fn material(&self) -> Option<Material> {
-        match self {
-            Self::Page { parts, .. } => Some(parts.material()),
-            Self::Empty | Self::Sqlite { .. } => None,
-        }
-    }
-
-    /// Rows of the database, where there is one.
-    pub(super) fn rows(&self) -> u64 {
-        match self {
-            Self::Sqlite { rows, .. } => *rows,
-            Self::Empty | Self::Page { .. } => 0,
         }
     }
 }

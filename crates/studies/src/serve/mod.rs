@@ -31,7 +31,7 @@ use engine::study::{
 };
 use model::study::Params;
 
-use self::config::{Config, ServerKind};
+use self::config::{BuiltIn, Config, Content, ServerKind};
 use self::slice::{Kept, Slice};
 use crate::built_in_study::BuiltInStudy;
 use crate::sqlite::database::Template;
@@ -42,8 +42,8 @@ pub(crate) static SERVE: BuiltInStudy = BuiltInStudy::new(&spec::SPEC, spec::CAS
 fn workload(strategy: &str, params: &Params) -> Result<Box<dyn Workload>, StudyError> {
     let config = Config::new(strategy, params)?;
     let rows = match &config.server {
-        ServerKind::BuiltIn(server) => server.content.rows(),
-        ServerKind::Command(_) => 0,
+        ServerKind::BuiltIn(BuiltIn { content: Content::Sqlite { rows, .. }, .. }) => *rows,
+        ServerKind::BuiltIn(_) | ServerKind::Command(_) => 0,
     };
     Ok(Box::new(Serving { config, kept: Kept { max_rate: None, template: Template::new(rows) } }))
 }
@@ -57,8 +57,10 @@ struct Serving {
 impl Workload for Serving {
     fn about(&self) -> About {
         let material = match &self.config.server {
-            ServerKind::BuiltIn(server) => server.content.material(),
-            ServerKind::Command(_) => None,
+            ServerKind::BuiltIn(BuiltIn { content: Content::Page { parts, .. }, .. }) => {
+                Some(parts.material())
+            }
+            ServerKind::BuiltIn(_) | ServerKind::Command(_) => None,
         };
         About {
             material,
