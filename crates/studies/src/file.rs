@@ -33,6 +33,11 @@ pub(crate) fn open_folder(folder: impl AsFd, name: &CStr) -> Result<OwnedFd, Err
     openat(folder, name, flags, Mode::empty())
 }
 
+/// A folder that stays open for as long as a slice needs it.
+pub(crate) fn keep_open(folder: impl AsFd) -> Result<OwnedFd, StudyError> {
+    folder.as_fd().try_clone_to_owned().doing("keeping the folder open")
+}
+
 /// Which file or folder it is, whatever its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FileId {

@@ -19,9 +19,9 @@ pub(crate) fn text_of(letters: &[u8; 64], length: usize, seed: u64) -> Vec<u8> {
     text
 }
 
-/// Another number for each number, all over the range: the finaliser of `SplitMix64` (Steele, Lea and
-/// Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014), of which each step can be
-/// undone.
+/// Another number for each number, all over the range: the finaliser of `SplitMix64` (Steele, Lea
+/// and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014), of which each step
+/// can be undone.
 #[inline]
 pub(crate) fn mixed(number: u64) -> u64 {
     let mixed = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

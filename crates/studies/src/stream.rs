@@ -25,7 +25,7 @@ use units::exact_size;
 
 use crate::built_in_study::BuiltInStudy;
 use crate::choices::strategies;
-use crate::file::{open_for_reading, open_for_writing, write_whole};
+use crate::file::{keep_open, open_for_reading, open_for_writing, write_whole};
 use crate::random::{self, stamp};
 use crate::read_back::{PIECE_BYTES, compared, ends};
 use crate::rules::change;
@@ -132,7 +132,7 @@ impl Workload for Sequential {
             self.block = random::bytes(self.block_bytes as usize, 0);
         }
         let file = open_for_writing(folders.fresh, NAME, OFlags::EXCL).doing("making the file")?;
-        let folder = folders.fresh.try_clone_to_owned().doing("keeping the folder open")?;
+        let folder = keep_open(folders.fresh)?;
         let Self { is_synced, block, .. } = self;
         Ok(Box::new(Writing { folder, file, block, is_synced: *is_synced, blocks: operations }))
     }

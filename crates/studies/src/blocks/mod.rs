@@ -24,7 +24,7 @@ use std::rc::Rc;
 
 use engine::slice_timer::SliceTimer;
 use engine::study::{
-    About, Doing as _, Footprint, Operations, Ready, RunsIn, SliceFolders, StudyError, Workload,
+    About, Footprint, Operations, Ready, RunsIn, SliceFolders, StudyError, Workload,
 };
 use model::study::Params;
 
@@ -35,6 +35,7 @@ pub(crate) use self::spec::figures;
 use self::spec::{CLIENTS_FILE, ClientsFile};
 use crate::built_in_study::BuiltInStudy;
 use crate::clients::{self, Common};
+use crate::file::keep_open;
 
 /// The study.
 pub(crate) static BLOCKS: BuiltInStudy = BuiltInStudy::new(&spec::SPEC, spec::CASES, workload)
@@ -127,7 +128,7 @@ impl Workload for Arm {
             self.store = None;
         }
         self.config.share = self.config.share.of(folders.part);
-        let folder = folders.kept.try_clone_to_owned().doing("keeping the folder open")?;
+        let folder = keep_open(folders.kept)?;
         Ok(Box::new(Waiting::new(self, folder, operations, timer)?))
     }
 }

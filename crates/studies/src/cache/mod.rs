@@ -16,12 +16,10 @@ mod sources;
 mod spec;
 mod store;
 
-use std::os::fd::{BorrowedFd, OwnedFd};
+use std::os::fd::OwnedFd;
 
 use engine::slice_timer::SliceTimer;
-use engine::study::{
-    About, Doing as _, Footprint, Operations, Ran, Ready, SliceFolders, StudyError, Workload,
-};
+use engine::study::{About, Footprint, Operations, Ran, Ready, SliceFolders, StudyError, Workload};
 use model::integrity::Integrity;
 use model::slice::Outcome;
 use model::study::Params;
@@ -34,7 +32,9 @@ use self::store::Entry;
 use crate::atomic_replace::Put;
 use crate::built_in_study::BuiltInStudy;
 use crate::drop_cache::{Cache as Memory, Residency};
+use crate::file::{keep_open, make_folder};
 use crate::tree::{each_file, sync_tree};
+use crate::user_data::files::OwnFiles;
 
 /// Even the fastest loads take longer than a slice lasts.
 const OPERATIONS_MAX: u64 = 1 << 16;
@@ -72,7 +72,7 @@ impl Config {
     fn new(strategy: &str, params: &Params) -> Result<Self, StudyError> {
         let tree = match params.text("set") {
             "" => Tree::Invented(Self::shape(params)?),
-            folder => Tree::of_folder(folder)?,
+            folder => Tree::Own(OwnFiles::read(folder, OWN)?),
         };
         // Of one's own there may be fewer than is usual.
         let used = params.count("used").min(tree.templates());
@@ -171,16 +171,14 @@ impl Workload for Config {
         operations: u64,
         timer: &SliceTimer,
     ) -> Result<Box<dyn Ready<'a> + 'a>, StudyError> {
-        let keep =
-            |folder: BorrowedFd<'_>| folder.try_clone_to_owned().doing("keeping the folder open");
-        let (config, sources) = (self.clone(), keep(folders.kept)?);
+        let (config, sources) = (self.clone(), keep_open(folders.kept)?);
         if folders.kept_is_new {
             config.tree.make(&sources)?;
             sync_tree(&sources)?;
         }
         let (cache, is_built) = match config.operation {
-            Operation::Load => (keep(folders.kept)?, !folders.kept_is_new),
-            Operation::Rebuild => (keep(folders.fresh)?, false),
+            Operation::Load => (keep_open(folders.kept)?, !folders.kept_is_new),
+            Operation::Rebuild => (keep_open(folders.fresh)?, false),
         };
         let requests = Requests { config, sources, cache };
         if !is_built {
@@ -212,7 +210,7 @@ impl Requests {
     /// A rebuild finds a cache to build over, and finds it on the device, as all but
     /// the first do: what is replaced must be freed there.
     fn build(&self, timer: &SliceTimer) -> Result<(), StudyError> {
-        store::make(&self.cache)?;
+        make_folder(&self.cache, store::FOLDER)?;
         let stop = timer.stop_flag().clone();
         self.rebuild(&mut SliceTimer::new(timer.clock().clone(), stop))?;
         store::sync(&self.cache)
@@ -228,10 +226,10 @@ impl Requests {
     fn load(&self, page: u64) -> Result<u64, StudyError> {
         let (entries, mut read) = store::load_manifest(&self.cache)?;
         let Config { tree, used, .. } = &self.config;
-        let templates: Vec<&Entry> = entries.iter().filter(|e| e.is_template(tree)).collect();
+        let templates: Vec<&Entry> = entries.iter().filter(|e| tree.is_template(&e.path)).collect();
         for nth in 0..*used {
             let entry = templates[(page as usize * used + nth) % templates.len()];
-            read += store::load_template(&self.cache, tree, entry)?.len() as u64;
+            read += store::load_file(&self.cache, &tree.compiled(&entry.path))?.len() as u64;
         }
         Ok(read)
     }
@@ -254,10 +252,11 @@ impl Requests {
             integrity.torn += 1;
             integrity.example = Some("the manifest does not list the sources".to_owned());
         }
-        let templates = expected.iter().zip(&sources).filter(|(entry, _)| entry.is_template(tree));
+        let templates =
+            expected.iter().zip(&sources).filter(|(entry, _)| tree.is_template(&entry.path));
         for (entry, source) in templates {
             integrity.records += 1;
-            match store::load_template(&self.cache, tree, entry) {
+            match store::load_file(&self.cache, &tree.compiled(&entry.path)) {
                 Ok(compiled) if compiled == store::compile(&source.contents) => {}
                 Ok(_) => {
                     integrity.torn += 1;

@@ -3,16 +3,15 @@
 //! The sources stay as they are, so that the file that was there and the one that takes
 //! its place have the same contents: whatever else is found is neither.
 
-use std::os::fd::BorrowedFd;
-
 use engine::power::Left;
 use engine::slice_timer::SliceTimer;
-use engine::study::{Doing, PowerTrial, Ready, SliceFolders, StudyError, Workload as _};
+use engine::study::{PowerTrial, Ready, SliceFolders, StudyError, Workload as _};
 use model::study::Params;
 
 use super::spec::Operation;
 use super::store::{self, Entry};
 use super::{Config, scan};
+use crate::file::keep_open;
 
 /// A cache that is rebuilt again and again.
 pub(crate) struct Rebuilt {
@@ -32,17 +31,15 @@ impl Rebuilt {
 
     /// What is wrong with the first file that is neither the old one nor the new one.
     fn damage(&self, folders: SliceFolders<'_>) -> Result<Option<String>, StudyError> {
-        let owned =
-            |folder: BorrowedFd<'_>| folder.try_clone_to_owned().doing("keeping the folder open");
         let tree = &self.config.tree;
-        let (sources, cache) = (owned(folders.kept)?, owned(folders.fresh)?);
+        let (sources, cache) = (keep_open(folders.kept)?, keep_open(folders.fresh)?);
         let sources = scan(&sources)?;
         let entries: Vec<Entry> = sources.iter().map(Entry::of).collect();
         let mut wanted: Vec<_> = entries
             .iter()
             .zip(&sources)
-            .filter(|(entry, _)| entry.is_template(tree))
-            .map(|(entry, source)| (entry.compiled(tree), store::compile(&source.contents)))
+            .filter(|(entry, _)| tree.is_template(&entry.path))
+            .map(|(entry, source)| (tree.compiled(&entry.path), store::compile(&source.contents)))
             .collect();
         wanted.push((store::MANIFEST.to_owned(), store::manifest(&entries)));
         Ok(wanted.iter().find_map(|(path, contents)| {

@@ -54,11 +54,6 @@ impl Shape {
 }
 
 impl Tree {
-    /// That of a folder of the user's, with all below it.
-    pub(super) fn of_folder(folder: &str) -> Result<Self, StudyError> {
-        OwnFiles::read(folder, OWN).map(Self::Own)
-    }
-
     /// All sources together, each rounded up to whole blocks.
     pub(super) fn bytes_on_disk(&self) -> u64 {
         match self {

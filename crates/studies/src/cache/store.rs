@@ -1,7 +1,7 @@
 //! The cache: compiled templates, and the manifest that lists what they and the
 //! class map were made from.
 
-use std::ffi::{CStr, CString};
+use std::ffi::CStr;
 use std::os::fd::OwnedFd;
 
 use engine::slice_timer::SliceTimer;
@@ -14,14 +14,15 @@ use crate::atomic_replace::Put;
 use crate::file::{open_for_reading, read_whole};
 use crate::tree::{entries, open_folder, sync_tree};
 
-const FOLDER: &CStr = c"cache";
+/// The folder that the cache is in.
+pub(super) const FOLDER: &CStr = c"cache";
 pub(super) const MANIFEST: &CStr = c"cache/manifest.json";
 const READING: &str = "reading the cache";
 
 /// One source as the manifest lists it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Entry {
-    path: String,
+    pub(super) path: String,
     modified_ns: i64,
     bytes: u64,
     hash: u64,
@@ -35,16 +36,6 @@ impl Entry {
             bytes: source.contents.len() as u64,
             hash: source.hash,
         }
-    }
-
-    /// Whether it is compiled.
-    pub(super) fn is_template(&self, tree: &Tree) -> bool {
-        tree.is_template(&self.path)
-    }
-
-    /// Where its compiled form is.
-    pub(super) fn compiled(&self, tree: &Tree) -> CString {
-        tree.compiled(&self.path)
     }
 }
 
@@ -75,10 +66,10 @@ pub(super) fn write(
 ) -> Result<u64, StudyError> {
     let entries: Vec<Entry> = sources.iter().map(Entry::of).collect();
     let mut written = 0;
-    let compiled = entries.iter().zip(sources).filter(|(entry, _)| entry.is_template(tree));
+    let compiled = entries.iter().zip(sources).filter(|(entry, _)| tree.is_template(&entry.path));
     for (entry, source) in compiled {
         let compiled = compile(&source.contents);
-        put.file(folder, &entry.compiled(tree), &compiled, timer)?;
+        put.file(folder, &tree.compiled(&entry.path), &compiled, timer)?;
         written += compiled.len() as u64;
     }
     let manifest = manifest(&entries);
@@ -95,11 +86,6 @@ pub(super) fn manifest(entries: &[Entry]) -> Vec<u8> {
     manifest
 }
 
-/// Makes the folder that the cache is in.
-pub(super) fn make(folder: &OwnedFd) -> Result<(), StudyError> {
-    crate::file::make_folder(folder, FOLDER)
-}
-
 /// Gets the cache to the device.
 pub(super) fn sync(folder: &OwnedFd) -> Result<(), StudyError> {
     sync_tree(open_folder(folder, FOLDER).doing("opening the cache's folder")?)
@@ -113,15 +99,6 @@ pub(super) fn load_manifest(folder: &OwnedFd) -> Result<(Vec<Entry>, u64), Study
         why: format!("the manifest is broken: {e}"),
     })?;
     Ok((entries, text.len() as u64))
-}
-
-/// A compiled template.
-pub(super) fn load_template(
-    folder: &OwnedFd,
-    tree: &Tree,
-    entry: &Entry,
-) -> Result<Vec<u8>, StudyError> {
-    load_file(folder, &entry.compiled(tree))
 }
 
 /// How many files there are.

@@ -29,7 +29,7 @@ use serde_json::value::to_raw_value;
 pub(crate) use self::client::{ASSIGNMENT, do_assignment};
 use self::client::{Folder, Task};
 use self::shared::InOneFolder;
-pub(crate) use self::spec::{Whose, figures, param, rate};
+pub(crate) use self::spec::{OwnOrSame, figures, param, rate};
 use self::states::Waiting;
 
 /// What clients have in common.

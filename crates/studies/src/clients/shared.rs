@@ -29,10 +29,8 @@ impl Workload for InOneFolder {
         operations: u64,
         timer: &SliceTimer,
     ) -> Result<Box<dyn Ready<'a> + 'a>, StudyError> {
-        let is_own = match folders.clients {
-            Some(there) => there.is_each_ones_own(folders.fresh),
-            None => Ok(false),
-        };
+        let is_own =
+            folders.clients.map_or(Ok(false), |there| there.is_each_ones_own(folders.fresh));
         if is_own.doing("finding a client's folder")? {
             return self.apart.ready(folders, operations, timer);
         }

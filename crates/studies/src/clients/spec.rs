@@ -9,7 +9,7 @@ use crate::worker_stats;
 
 choices! {
     /// Whether each of several clients has files or folders of its own, or all have the same.
-    pub(crate) enum Whose {
+    pub(crate) enum OwnOrSame {
         Own = "own",
         Same = "same",
     }

@@ -31,10 +31,11 @@ pub(crate) use self::stock::OWN;
 use self::stock::{Contents, Document, Stock};
 use crate::atomic_replace::{ASIDE, Put};
 use crate::built_in_study::BuiltInStudy;
-use crate::clients::{self, Common, Whose};
+use crate::clients::{self, Common, OwnOrSame};
 use crate::drop_cache::{Cache, Residency};
-use crate::file::{name, open_for_reading, open_for_writing, read_whole};
+use crate::file::{keep_open, name, open_for_reading, open_for_writing, read_whole};
 use crate::tree::{files_below, sync_files, sync_tree};
+use crate::user_data::files::OwnFiles;
 
 /// Even the fastest operation needs longer than a slice lasts for so many.
 const OPERATIONS_MAX: u64 = 1 << 17;
@@ -48,9 +49,9 @@ pub(crate) static FILES: BuiltInStudy = BuiltInStudy::new(&spec::SPEC, spec::CAS
 fn workload(strategy: &str, params: &Params) -> Result<Box<dyn Workload>, StudyError> {
     let config = Config::new(strategy, params)?;
     let filing = Box::new(Filing { config, documents: Vec::new() });
-    let common = match Whose::of(params.choice(CLIENTS_FOLDER))? {
-        Whose::Own => Common::Nothing,
-        Whose::Same => Common::Folders,
+    let common = match OwnOrSame::of(params.choice(CLIENTS_FOLDER))? {
+        OwnOrSame::Own => Common::Nothing,
+        OwnOrSame::Same => Common::Folders,
     };
     Ok(clients::each(&spec::SPEC, strategy, params, filing, common))
 }
@@ -72,7 +73,7 @@ impl Config {
                 size_bytes: params.size("size"),
                 folders: params.count("folders"),
             },
-            folder => Stock::of_folder(folder)?,
+            folder => Stock::Own(OwnFiles::read(folder, OWN)?),
         };
         Ok(Self {
             put: Put::of(strategy)?,
@@ -144,7 +145,7 @@ impl Workload for Filing {
         if folders.kept_is_new || !config.keeps_files() {
             documents.clear();
         }
-        let folder = folder.try_clone_to_owned().doing("keeping the folder open")?;
+        let folder = keep_open(folder)?;
         Ok(Box::new(made(config, folder, folders.part, documents, operations, timer)?))
     }
 }

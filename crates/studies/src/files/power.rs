@@ -2,11 +2,12 @@
 
 use engine::power::Left;
 use engine::slice_timer::SliceTimer;
-use engine::study::{Doing, PowerTrial, Ready, SliceFolders, StudyError, Workload as _};
+use engine::study::{PowerTrial, Ready, SliceFolders, StudyError, Workload as _};
 use model::study::Params;
 
 use super::spec::Operation;
 use super::{Config, Document, DocumentState, Documents, Filing};
+use crate::file::keep_open;
 
 /// Documents that are written, each once.
 pub(crate) struct Written {
@@ -40,7 +41,7 @@ impl PowerTrial for Written {
         let config = &self.filing.config;
         let mut names: Vec<Document> =
             (0..self.records).map(|number| config.stock.document(number)).collect();
-        let folder = folders.fresh.try_clone_to_owned().doing("keeping the folder open")?;
+        let folder = keep_open(folders.fresh)?;
         let used = names.len();
         let mut documents = Documents::new(config, folder, folders.part, &mut names, used);
         let (mut lost, mut damage) = (0, None);

@@ -8,7 +8,7 @@ use model::study::{ParamKind, StudyDescription};
 
 use crate::atomic_replace::{self, Put};
 use crate::choices::choices;
-use crate::clients::{self, Whose};
+use crate::clients::{self, OwnOrSame};
 use crate::drop_cache;
 use crate::rules::{is, not, promise, where_set};
 use crate::specs::{choice, count, param, size};
@@ -98,7 +98,7 @@ pub(super) static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| {
             param(
                 CLIENTS_FOLDER,
                 "whether each of several clients has folders of its own or all have the same",
-                choice(Whose::NAMES, "own"),
+                choice(OwnOrSame::NAMES, "own"),
             ),
         ],
         figures: clients::figures(),

@@ -47,11 +47,6 @@ pub(super) struct Document {
 }
 
 impl Stock {
-    /// Copies of the files in a folder of the user's, with all below it.
-    pub(super) fn of_folder(folder: &str) -> Result<Self, StudyError> {
-        OwnFiles::read(folder, OWN).map(Self::Own)
-    }
-
     /// A slice has a multiple of so many, so that each has the same mix of sizes.
     pub(super) fn granule(&self) -> u64 {
         match self {
@@ -105,25 +100,17 @@ impl Stock {
         from: u64,
         to: u64,
     ) -> Result<(), StudyError> {
-        let is_shared = part.is_shared();
+        // Those of a worker before this one may be there.
+        let make = if part.is_shared() { make_common_folder } else { make_folder };
         match self {
-            Self::Invented { folders, .. } if from == 0 => (0..*folders).try_for_each(|n| {
-                let make = if is_shared { make_common_folder } else { make_folder };
-                make(folder, &name(&format!("d{n}")))
-            }),
+            Self::Invented { folders, .. } if from == 0 => {
+                (0..*folders).try_for_each(|n| make(folder, &name(&format!("d{n}"))))
+            }
             Self::Invented { .. } => Ok(()),
             Self::Own(own) => {
                 let (first, of_set) = (self.first(part), own.count());
                 let mut sets = (first + from).div_ceil(of_set)..(first + to).div_ceil(of_set);
-                sets.try_for_each(|set| {
-                    let set = set_name(set);
-                    // Those of a worker before this one.
-                    if is_shared {
-                        own.make_common_folders(folder, &set)
-                    } else {
-                        own.make_folders(folder, &set)
-                    }
-                })
+                sets.try_for_each(|set| own.make_folders(folder, &set_name(set), make))
             }
         }
     }

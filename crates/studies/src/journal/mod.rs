@@ -20,13 +20,14 @@ mod slice;
 mod spec;
 
 use engine::slice_timer::SliceTimer;
-use engine::study::{About, Doing as _, Footprint, Ready, SliceFolders, StudyError, Workload};
+use engine::study::{About, Footprint, Ready, SliceFolders, StudyError, Workload};
 use model::study::Params;
 
 use self::config::Config;
 use self::slice::{Arm, Waiting};
 use self::spec::Start;
 use crate::built_in_study::BuiltInStudy;
+use crate::file::keep_open;
 
 /// The study.
 pub(crate) static JOURNAL: BuiltInStudy = BuiltInStudy::new(&spec::SPEC, spec::CASES, workload)
@@ -56,7 +57,7 @@ impl Workload for Arm {
         operations: u64,
         timer: &SliceTimer,
     ) -> Result<Box<dyn Ready<'a> + 'a>, StudyError> {
-        let folder = folders.fresh.try_clone_to_owned().doing("keeping the folder open")?;
+        let folder = keep_open(folders.fresh)?;
         Ok(Box::new(Waiting::new(self, folder, operations, timer)?))
     }
 }

@@ -22,6 +22,7 @@ use super::items::Items;
 use super::parts::Parts;
 use super::spec;
 use crate::figures_of;
+use crate::file::keep_open;
 use crate::tree::{each_file, sync_tree};
 
 /// What a slice's parts may differ by from its whole time.
@@ -98,7 +99,7 @@ impl<'a> Waiting<'a> {
         let options = config.options_for(operations);
         let clock = timer.clock().clone();
         let device = config.model.map(|model| Rc::new(Device::new(model, clock)));
-        let opened = folder.try_clone().doing("keeping the folder open")?;
+        let opened = keep_open(&folder)?;
         let mut files =
             SliceFiles::new(opened, device.clone()).doing("opening the store's folder")?;
         if let Some(base) = &base {

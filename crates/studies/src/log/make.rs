@@ -13,7 +13,7 @@ use super::round::AppendAll;
 use super::spec::Strategy;
 use super::work::Work;
 use super::{gathered, locked, per_writer, queued, uring};
-use crate::file::open_for_writing;
+use crate::file::{keep_open, open_for_writing};
 
 /// Makes ready the strategy that the work names.
 pub(crate) fn make(
@@ -36,7 +36,7 @@ pub(crate) fn make(
         Strategy::Dsync => held(OFlags::APPEND | OFlags::DSYNC, Calls::Write)?,
         Strategy::SeekEnd => held(OFlags::empty(), Calls::SeekAndWrite)?,
         Strategy::Reopen => {
-            let folder = folder.try_clone().doing("keeping the folder open")?;
+            let folder = keep_open(folder)?;
             Box::new(each::Reopen { folder, name, records })
         }
         Strategy::Flock => Box::new(locked::Flock { file: open(OFlags::APPEND)?, records }),

@@ -20,7 +20,7 @@ use rustix::fs::{OFlags, fdatasync};
 use super::append::{APPENDING, Append, OPENING, SYNCING, Taken, log_name};
 use super::records::{Format, Name, Records};
 use super::work::Work;
-use crate::file::{name, open_for_reading, open_for_writing, write_whole};
+use crate::file::{keep_open, name, open_for_reading, open_for_writing, write_whole};
 
 const MERGING: &str = "merging the writers' logs";
 
@@ -43,7 +43,7 @@ impl PerWriter {
         let stem = stem_of(&work.stem, work.writer);
         Ok(Self {
             file: open_for_writing(folder, &log_name(&stem), OFlags::APPEND).doing(OPENING)?,
-            folder: folder.try_clone().doing("keeping the folder open")?,
+            folder: keep_open(folder)?,
             stem,
             records,
             times: Vec::with_capacity(work.records as usize),

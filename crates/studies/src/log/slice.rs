@@ -21,7 +21,7 @@ use super::crew::Crew;
 use super::records::Records;
 use super::spec::Strategy;
 use super::work::Work;
-use crate::file::{FileId, Standing, open_for_reading, open_for_writing};
+use crate::file::{FileId, Standing, keep_open, open_for_reading, open_for_writing};
 
 /// What a slice is told, before its number of records is known.
 pub(super) struct Slice<'a> {
@@ -44,7 +44,7 @@ impl<'a> Slice<'a> {
         folders: SliceFolders<'_>,
     ) -> Result<Self, StudyError> {
         let crew = Crew::of(config, folders.clients)?;
-        let folder = folders.fresh.try_clone_to_owned().doing("keeping the folder open")?;
+        let folder = keep_open(folders.fresh)?;
         let work = Work::new(config);
         // There is a log to read back, whatever the writers come to.
         let log = open_for_writing(&folder, &log_name(&work.stem), OFlags::APPEND | OFlags::EXCL)

@@ -14,12 +14,8 @@ mod readers;
 mod sets;
 pub(crate) mod spec;
 
-use std::os::fd::BorrowedFd;
-
 use engine::slice_timer::SliceTimer;
-use engine::study::{
-    About, Doing as _, Footprint, Operations, Ran, Ready, SliceFolders, StudyError, Workload,
-};
+use engine::study::{About, Footprint, Operations, Ran, Ready, SliceFolders, StudyError, Workload};
 use model::slice::Outcome;
 use model::study::Params;
 use units::exact_size;
@@ -28,10 +24,12 @@ use self::readers::Reader;
 pub(crate) use self::sets::{OWN, PageFile, Parts, Sets};
 use self::spec::Strategy;
 use crate::built_in_study::BuiltInStudy;
-use crate::clients::{self, Common, Whose};
+use crate::clients::{self, Common, OwnOrSame};
 use crate::drop_cache::{Cache, is_in_memory};
 use crate::figures_of;
+use crate::file::keep_open;
 use crate::tree::sync_tree;
+use crate::user_data::files::OwnFiles;
 use host::process::storage_read_bytes;
 
 /// All sets of a cold slice together, or one that is larger. A set costs far more to
@@ -53,9 +51,9 @@ fn workload(strategy: &str, params: &Params) -> Result<Box<dyn Workload>, StudyE
         cache: Cache::of(params.choice("cache"))?,
     };
     let requests = Box::new(Requests { config, sets: None });
-    let common = match Whose::of(params.choice(spec::CLIENTS_READ))? {
-        Whose::Own => Common::Nothing,
-        Whose::Same => Common::Files,
+    let common = match OwnOrSame::of(params.choice(spec::CLIENTS_READ))? {
+        OwnOrSame::Own => Common::Nothing,
+        OwnOrSame::Same => Common::Files,
     };
     Ok(clients::each(&spec::SPEC, strategy, params, requests, common))
 }
@@ -104,7 +102,7 @@ impl Workload for Requests {
         }
         let sets = match sets {
             Some(sets) => sets,
-            None => sets.insert(config.no_sets_in(folders.kept)?),
+            None => sets.insert(Sets::new(keep_open(folders.kept)?, config.parts.clone())),
         };
         if sets.make(config.sets(operations))? {
             // What their making leaves to be written is not for a slice to pay.
@@ -120,11 +118,6 @@ impl Workload for Requests {
 }
 
 impl Config {
-    fn no_sets_in(&self, folder: BorrowedFd<'_>) -> Result<Sets, StudyError> {
-        let folder = folder.try_clone_to_owned().doing("keeping the folder open")?;
-        Ok(Sets::new(folder, self.parts.clone()))
-    }
-
     /// Sets of files that so many operations need.
     fn sets(&self, operations: u64) -> u64 {
         match self.cache {
@@ -138,7 +131,7 @@ impl Config {
 pub(crate) fn parts(params: &Params) -> Result<Parts, StudyError> {
     let folder = params.text("set");
     if !folder.is_empty() {
-        return Parts::of_folder(folder);
+        return OwnFiles::read(folder, OWN).map(Parts::Own);
     }
     let (files, total_bytes) = (params.count("files"), params.size("total"));
     let sizes = sets::sizes(files, total_bytes);

@@ -14,7 +14,7 @@ use units::{counted, rough_size};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::drop_cache::Residency;
-use crate::file::{name, open_for_reading, open_for_writing, read_whole, write_whole};
+use crate::file::{make_folder, name, open_for_reading, open_for_writing, read_whole, write_whole};
 use crate::random;
 use crate::tree::joined;
 use crate::user_data::files::{Bounds, OwnFile, OwnFiles};
@@ -40,11 +40,6 @@ pub(crate) enum Parts {
 }
 
 impl Parts {
-    /// Those of a folder of the user's, with all below it.
-    pub(crate) fn of_folder(folder: &str) -> Result<Self, StudyError> {
-        OwnFiles::read(folder, OWN).map(Self::Own)
-    }
-
     pub(crate) fn sizes(&self) -> Vec<u64> {
         match self {
             Self::Made(sizes) => sizes.clone(),
@@ -109,7 +104,7 @@ impl Parts {
                 let within = name(&format!("page{set}"));
                 // Of several clients that read the same, another may have made it.
                 if statat(folder, &within, AtFlags::SYMLINK_NOFOLLOW).is_err() {
-                    own.make_folders(folder, &within)?;
+                    own.make_folders(folder, &within, make_folder)?;
                 }
                 own.files().iter().map(|file| joined(&within, &file.path)).collect()
             }

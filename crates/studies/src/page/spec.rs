@@ -6,7 +6,7 @@ use model::case::Case;
 use model::study::{FigureDescription, ParamDescription, ParamKind, StudyDescription};
 
 use crate::choices::strategies;
-use crate::clients::{self, Whose};
+use crate::clients::{self, OwnOrSame};
 use crate::drop_cache::Cache;
 use crate::rules::{change, is, not, where_set};
 use crate::specs::{choice, count, neutral, param, percent, size};
@@ -130,7 +130,7 @@ pub(super) static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| {
             param(
                 CLIENTS_READ,
                 "whether each of several clients reads files of its own or all read the same",
-                choice(Whose::NAMES, "own"),
+                choice(OwnOrSame::NAMES, "own"),
             ),
         ],
         figures: [figures(), clients::figures()].concat(),

@@ -4,7 +4,7 @@ use std::os::fd::{AsFd as _, BorrowedFd};
 use std::sync::Arc;
 
 use engine::slice_timer::SliceTimer;
-use engine::study::{Doing, Ran, Ready, StudyError};
+use engine::study::{Ran, Ready, StudyError};
 use model::slice::Outcome;
 
 use super::act::Buffers;
@@ -16,6 +16,7 @@ use super::spec;
 use super::{deviations, prepare, unexplained};
 use crate::drop_cache::{Cache, Residency};
 use crate::figures_of;
+use crate::file::keep_open;
 use crate::tree::{each_file, sync_tree};
 
 /// A replay that can begin.
@@ -40,7 +41,7 @@ impl<'a> Filled<'a> {
         folder: BorrowedFd<'_>,
         timer: &SliceTimer,
     ) -> Result<Self, StudyError> {
-        let folder = folder.try_clone_to_owned().doing("keeping the folder open")?;
+        let folder = keep_open(folder)?;
         let Config { program, fills, copies, cache, .. } = config;
         prepare::make(program, &folder, fills, copies.as_deref())?;
         // What was there before has long been on the device.

@@ -4,11 +4,12 @@ use std::ffi::OsString;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStringExt as _;
 
-use engine::study::{Doing, StudyError};
+use engine::study::StudyError;
 
 use super::built_in::Answer;
 use super::config::Content;
 use super::spec::Render;
+use crate::file::keep_open;
 use crate::page::{PageFile, Parts, Sets};
 use crate::sqlite::database::{self, Template};
 
@@ -33,7 +34,7 @@ pub(super) fn populate(
 
 /// Names and sizes, in the order in which a page shows them.
 fn page_files(parts: Parts, folder: &OwnedFd) -> Result<Vec<(OsString, u64)>, StudyError> {
-    let folder = folder.try_clone().doing("keeping the folder open")?;
+    let folder = keep_open(folder)?;
     let mut sets = Sets::new(folder, parts);
     sets.make(1)?;
     let path = |file: &PageFile| OsString::from_vec(file.path.to_bytes().to_vec());

@@ -28,7 +28,7 @@ use super::running::Running;
 use super::spec::{self, LogWhen};
 use super::switched::Switched;
 use crate::figures_of;
-use crate::file::{Standing, open_for_reading};
+use crate::file::{Standing, keep_open, open_for_reading};
 use crate::sqlite::client::WRITES;
 use crate::sqlite::database::{self, Expected, Template};
 use crate::sqlite::folder::path_in;
@@ -99,7 +99,7 @@ impl<'a> Slice<'a> {
         kept: &'a mut Kept,
         folder: BorrowedFd<'_>,
     ) -> Result<Self, StudyError> {
-        let folder = folder.try_clone_to_owned().doing("keeping the folder open")?;
+        let folder = keep_open(folder)?;
         Ok(Self { config, kept, folder, standing: None, secret: None })
     }
 

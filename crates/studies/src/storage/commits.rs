@@ -16,7 +16,7 @@ use rustix::fs::{
 use rustix::io::{Errno, pread, pwrite};
 
 use super::profile::{At, FileAtStart, Profile, Step};
-use crate::file::{name, write_whole};
+use crate::file::{keep_open, name, write_whole};
 use crate::random::{self, stamp};
 
 /// Even the fastest commits take longer than a slice lasts.
@@ -268,7 +268,7 @@ impl Workload for CommitsArm {
         operations: u64,
         _timer: &SliceTimer,
     ) -> Result<Box<dyn Ready<'a> + 'a>, StudyError> {
-        let folder = folders.fresh.try_clone_to_owned().doing("keeping the folder open")?;
+        let folder = keep_open(folders.fresh)?;
         let commits = Commits::new(folder, &self.profile, self.next)?;
         Ok(Box::new(Waiting { arm: self, commits, operations }))
     }

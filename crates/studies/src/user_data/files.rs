@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::ffi::{CStr, CString};
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 use engine::study::{Doing, StudyError};
@@ -14,7 +14,7 @@ use units::{count, counted, exact_size, rough_size};
 
 use super::inherited::{self, Kept};
 use super::source::{below, open_untouched, read_most, shown, unreadable};
-use crate::file::{make_common_folder, make_folder, open_for_writing, write_whole};
+use crate::file::{make_folder, open_for_writing, write_whole};
 use crate::random::{GOLDEN, mixed};
 use crate::shared::Shared;
 use crate::tree::{Entry, joined, listed};
@@ -197,33 +197,21 @@ impl OwnFiles {
     }
 
     /// Makes the folder and those within it.
-    pub(crate) fn make_folders(&self, place: impl AsFd, within: &CStr) -> Result<(), StudyError> {
-        self.each_folder(within, |folder| make_folder(&place, folder))
-    }
-
-    /// The same where they may be there already.
-    pub(crate) fn make_common_folders(
+    pub(crate) fn make_folders<'p>(
         &self,
-        place: impl AsFd,
+        place: &'p OwnedFd,
         within: &CStr,
+        make: fn(&'p OwnedFd, &CStr) -> Result<(), StudyError>,
     ) -> Result<(), StudyError> {
-        self.each_folder(within, |folder| make_common_folder(&place, folder))
-    }
-
-    fn each_folder(
-        &self,
-        within: &CStr,
-        mut make: impl FnMut(&CStr) -> Result<(), StudyError>,
-    ) -> Result<(), StudyError> {
-        make(within)?;
-        self.folders.iter().try_for_each(|folder| make(&joined(within, folder)))
+        make(place, within)?;
+        self.folders.iter().try_for_each(|folder| make(place, &joined(within, folder)))
     }
 
     /// Copies all of it into a folder that is made for it.
-    pub(crate) fn copy_to(&self, place: impl AsFd, within: &CStr) -> Result<(), StudyError> {
-        self.make_folders(&place, within)?;
+    pub(crate) fn copy_to(&self, place: &OwnedFd, within: &CStr) -> Result<(), StudyError> {
+        self.make_folders(place, within, make_folder)?;
         self.files.iter().try_for_each(|OwnFile { path, contents }| {
-            let file = open_for_writing(&place, &joined(within, path), OFlags::EXCL);
+            let file = open_for_writing(place, &joined(within, path), OFlags::EXCL);
             write_whole(file.doing(COPYING)?, contents, COPYING)
         })
     }

@@ -66,7 +66,7 @@ fn a_folder_is_copied_with_all_below_it_and_nothing_else() {
     assert_eq!(told, says);
 
     let place = in_memory();
-    let opened = fs::File::open(place.path()).unwrap();
+    let opened = fs::File::open(place.path()).unwrap().into();
     own.copy_to(&opened, c"copy").unwrap();
     let copy = place.path().join("copy");
     assert_eq!(fs::read(copy.join("a/b/c/deep")).unwrap(), b"22");
