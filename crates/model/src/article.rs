@@ -91,11 +91,12 @@ pub struct Quantity {
     pub set_against: Option<SetAgainst>,
 }
 
+// Names, and lists of them, are as a record has them, or as a constant may.
 /// What may be taken of an arm.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Measure"))]
 #[serde(rename_all = "kebab-case")]
-pub enum Measure {
+pub enum Measure<Name = String, Names = Vec<String>> {
     /// Its time.
     #[serde(rename = "toll")]
     TypicalTime,
@@ -110,11 +111,11 @@ pub enum Measure {
     /// How much of its time went into forcing data to the device, in percent.
     SyncShare,
     /// A figure of its study, by its name.
-    Figure(String),
+    Figure(Name),
     /// Several of them together.
-    Sum(Vec<String>),
+    Sum(Names),
     /// How much of its operations' time several of them are, in percent.
-    Share(Vec<String>),
+    Share(Names),
 }
 
 /// An arm that another is set against, as an index into the plan's arms.

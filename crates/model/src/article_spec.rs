@@ -99,27 +99,7 @@ pub struct FigureOf {
 }
 
 /// What is taken of an arm: [`Measure`], as a constant may have it.
-#[derive(Clone, Copy, Debug)]
-pub enum MeasureOf {
-    /// Its time.
-    TypicalTime,
-    /// The mean time per operation.
-    MeanTime,
-    /// Megabytes moved per second.
-    Throughput,
-    /// Operations that failed.
-    Failed,
-    /// How many of the operations failed.
-    FailedShare,
-    /// How much of the time went into forcing data to the device.
-    SyncShare,
-    /// A figure of its study.
-    Figure(&'static str),
-    /// Several of them together.
-    Sum(&'static [&'static str]),
-    /// How much of the operations' time several of them are.
-    Share(&'static [&'static str]),
-}
+pub type MeasureOf = Measure<&'static str, &'static [&'static str]>;
 
 /// A conclusion.
 #[derive(Clone, Copy, Debug)]
@@ -213,6 +193,10 @@ impl ArticleSpec {
         let lacks = |label: &str| missing.iter().any(|need| need.places.contains(&label));
         self.places.iter().filter(move |place| !lacks(place.label))
     }
+
+    fn index_of(&self, group: &str, what: &str) -> Option<usize> {
+        self.figures.iter().position(|figure| figure.group == group && figure.what == what)
+    }
 }
 
 impl Repetition {
@@ -253,12 +237,6 @@ impl Repetition {
             missing: self.missing.clone(),
             scaled: self.held.iter().map(HeldHere::server).collect(),
         }
-    }
-}
-
-impl ArticleSpec {
-    fn index_of(&self, group: &str, what: &str) -> Option<usize> {
-        self.figures.iter().position(|figure| figure.group == group && figure.what == what)
     }
 }
 
