@@ -8,7 +8,6 @@ pub const USUAL_PER_S: f64 = 100.0;
 /// A change to make, or to leave alone, with what it is compared with: how it is done now,
 /// at the first place, by the first strategy, with the first value of each parameter.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Advice {
     /// What to do.
     pub group: Group,
@@ -49,7 +48,6 @@ pub struct Advice {
 
 /// What to do with a change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Group {
     /// Make it: it keeps every promise, and surely pays.

@@ -65,7 +65,6 @@ pub struct Analysis {
 /// A comparison that was picked out of many for what it saves. To be picked favours
 /// luck, which its interval here allows for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Pick {
     /// The comparison, as an index.
     pub comparison: usize,
@@ -170,7 +169,6 @@ pub struct Drift {
 
 /// An arm after which the next slice, of whatever arm, takes another time than usual.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CarryOver {
     /// The id of the arm.
     pub after: String,

@@ -157,21 +157,6 @@ impl fmt::Display for CauseCode {
     }
 }
 
-#[cfg(feature = "schema")]
-impl schemars::JsonSchema for CauseCode {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "CauseCode".into()
-    }
-
-    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        schemars::json_schema!({ "type": "string" })
-    }
-}
-
 /// What a cause bears on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -188,6 +173,7 @@ pub enum Scope {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Cause {
     /// A stable name.
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub code: CauseCode,
     /// What it bears on.
     pub scope: Scope,

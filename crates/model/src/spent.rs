@@ -100,11 +100,9 @@ counters! {
         pub written_bytes: u64,
         /// Requests to flush a device's own cache that it completed; `null` before
         /// Linux 5.5, which does not count them.
-        #[serde(default)]
         pub flushes: Option<u64>,
         /// Requests to discard freed blocks that it completed; `null` in records that
         /// do not tell it.
-        #[serde(default)]
         pub discards: Option<u64>,
     }
 }

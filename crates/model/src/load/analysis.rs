@@ -9,7 +9,6 @@ use super::step::{Sampled, Step};
 
 /// What follows from a load's record.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LoadAnalysis {
     /// Each step's, in the record's order.
     pub steps: Vec<StepAnalysis>,
