@@ -82,16 +82,21 @@ pub enum PlaceSyntaxError {
 impl PlaceRequest {
     /// A place from its label and its target, as a plan file names them.
     pub fn new(label: &str, target: &str) -> Result<Self, PlaceSyntaxError> {
-        if label.is_empty() || label.len() > LABEL_CHARS_MAX || !label.chars().all(is_label_char) {
-            return Err(PlaceSyntaxError::Label(label.to_owned()));
-        }
-        Ok(Self { label: label.to_owned(), target: Target::new(target)? })
+        Ok(Self { label: parse_label(label)?, target: Target::new(target)? })
     }
 
     /// A directory with its label, whatever that is.
     pub fn directory(label: &str, path: impl Into<PathBuf>) -> Self {
         Self { label: label.to_owned(), target: Target::Directory(path.into()) }
     }
+}
+
+/// Reads a label of a place, or of a study.
+pub fn parse_label(text: &str) -> Result<String, PlaceSyntaxError> {
+    if text.is_empty() || text.len() > LABEL_CHARS_MAX || !text.chars().all(is_label_char) {
+        return Err(PlaceSyntaxError::Label(text.to_owned()));
+    }
+    Ok(text.to_owned())
 }
 
 /// What a label may have.

@@ -7,7 +7,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 use units::parse_size;
 
-use crate::place::PlaceRequest;
+use crate::place::{PlaceRequest, parse_label};
 use crate::plan::{
     Draft, StudyPlan, find_study, parse_budget, parse_per_second, parse_rounds, said_twice,
     suggestion, unknown_key,
@@ -15,7 +15,6 @@ use crate::plan::{
 use crate::study::{
     ParamDescription, ParamValue, StudyDescription, parse_error_rate, parse_threshold,
 };
-use crate::subject::parse_label;
 
 /// A mistake in a plan file.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
