@@ -21,20 +21,15 @@ impl Draft {
             None => (what.trim(), None),
         };
         let spec = find_study(study, registry)?;
-        let mut touched = false;
-        for planned in self.studies.iter_mut().filter(|planned| planned.spec.name == spec.name) {
-            match key {
-                None => planned.begin_with(value.trim()).map_err(wrong)?,
-                Some(key) => {
-                    planned.begin_with_value(key, value).map_err(|error| wrong(error.0))?;
-                }
-            }
-            touched = true;
+        let is_it = |planned: &&mut StudyPlan| planned.spec.name == spec.name;
+        let mut planned = self.studies.iter_mut().filter(is_it).peekable();
+        if planned.peek().is_none() {
+            return Err(wrong(format!("the study {study} is not part of this run")));
         }
-        if touched {
-            return Ok(());
-        }
-        Err(wrong(format!("the study {study} is not part of this run")))
+        planned.try_for_each(|planned| match key {
+            None => planned.begin_with(value.trim()).map_err(wrong),
+            Some(key) => planned.begin_with_value(key, value).map_err(|error| wrong(error.0)),
+        })
     }
 }
 

@@ -248,18 +248,14 @@ impl Draft {
         key: &'static str,
         values: &[ParamValue],
     ) -> Result<(), PlanError> {
-        let mut touched = false;
-        for planned in self.studies.iter_mut().filter(|s| s.spec.name == study) {
-            planned.set(key, values.to_vec());
-            touched = true;
-        }
-        if touched {
-            Ok(())
-        } else {
-            Err(PlanError(format!(
+        let mut planned = self.studies.iter_mut().filter(|s| s.spec.name == study).peekable();
+        if planned.peek().is_none() {
+            return Err(PlanError(format!(
                 "{study}.{key} is set, but the study {study} is not part of this run"
-            )))
+            )));
         }
+        planned.for_each(|planned| planned.set(key, values.to_vec()));
+        Ok(())
     }
 
     /// Takes one `[STUDY=]N`: how many operations the application does in a second, in
@@ -282,16 +278,14 @@ impl Draft {
         let named = |s: &&mut StudyPlan| {
             study.is_none_or(|name| if is_label { has_label(s, name) } else { s.spec.name == name })
         };
-        let mut touched = false;
-        for planned in self.studies.iter_mut().filter(named) {
-            planned.per_second = Some(rate);
-            touched = true;
+        let mut planned = self.studies.iter_mut().filter(named).peekable();
+        if planned.peek().is_none() {
+            let study = study.unwrap_or_default();
+            let why = format!("--per-second {text}: the study {study} is not part of this run");
+            return Err(PlanError(why));
         }
-        if touched {
-            return Ok(());
-        }
-        let study = study.unwrap_or_default();
-        Err(PlanError(format!("--per-second {text}: the study {study} is not part of this run")))
+        planned.for_each(|planned| planned.per_second = Some(rate));
+        Ok(())
     }
 
     /// Puts `value` for each `{name}` in the texts that were given; as one word
