@@ -68,16 +68,16 @@ impl Counters for Level {
     }
 }
 
-/// Declares a struct whose fields are all [`Counters`], and makes it one. Each
+/// Declares structs whose fields are all [`Counters`], and makes them some. Each
 /// field is written once: reading, adding and subtracting cannot forget it.
 #[macro_export]
 macro_rules! counters {
-    (
+    ($(
         $(#[$about:meta])*
         pub struct $name:ident {
             $($(#[$field_about:meta])* pub $field:ident: $kind:ty,)*
         }
-    ) => {
+    )*) => {$(
         $(#[$about])*
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ::serde::Serialize, ::serde::Deserialize)]
         #[serde(default)]
@@ -98,7 +98,7 @@ macro_rules! counters {
                 Self { $($field: $crate::counters::Counters::part(self.$field, at, all),)* }
             }
         }
-    };
+    )*};
 }
 
 /// All of them together; nothing where there are none.

@@ -22,9 +22,7 @@ counters! {
         /// Not yet written to the device when the clock stopped: dirty, or on its way.
         pub unwritten_bytes: u64,
     }
-}
 
-counters! {
     /// The time of all processors together.
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub struct CpuTimes {
@@ -38,9 +36,7 @@ counters! {
         /// Kept by the hypervisor while this machine wanted it.
         pub steal_ns: u64,
     }
-}
 
-counters! {
     /// How long at least one task, or every task, waited for a resource.
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub struct Pressure {
@@ -55,9 +51,7 @@ counters! {
         /// All tasks that were not idle did.
         pub memory_full_ns: u64,
     }
-}
 
-counters! {
     /// The machine's memory: the traffic during the slice, and its state at the end.
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub struct MemoryTraffic {
@@ -95,9 +89,7 @@ counters! {
         /// records that do not tell it.
         pub first_touch_ns: Option<Level>,
     }
-}
 
-counters! {
     /// What a control group allows, and how often it was the limit.
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub struct GroupLimits {
@@ -110,9 +102,7 @@ counters! {
         /// How often the group had reached its limit when it wanted memory.
         pub memory_limit_hits: Option<u64>,
     }
-}
 
-counters! {
     /// What was read around a slice besides what it spent: the machine and its
     /// limits meanwhile.
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
