@@ -109,9 +109,7 @@ impl Diff {
     pub fn slower(&self) -> impl Iterator<Item = &ArmChange> {
         self.arms.iter().filter(|arm| arm.verdict == Verdict::Slower)
     }
-}
 
-impl Diff {
     /// The combinations that the earlier run measured and the later one did not.
     pub fn lost(&self) -> impl Iterator<Item = &Missing> {
         self.missing.iter().filter(|missing| missing.lost)

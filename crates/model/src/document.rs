@@ -242,9 +242,7 @@ impl Run {
             None => Ok(()),
         }
     }
-}
 
-impl Run {
     /// Whether it has no more of anything than a plan can ask for.
     fn check_size(&self) -> Result<(), String> {
         let Self { slices: _, plan, .. } = self;

@@ -51,13 +51,7 @@ pub enum Checks {
 impl Integrity {
     /// Records that are not as they were written.
     pub fn broken(&self) -> u64 {
-        self.lost
-            + self.torn
-            + self.interleaved
-            + self.overwritten
-            + self.foreign
-            + self.duplicated
-            + self.reordered
+        self.kinds().map(|(_, count)| count).sum()
     }
 
     /// Whether every record is there, once, whole and in order.

@@ -20,7 +20,7 @@ const TEXT_BYTES_MAX: usize = 256 << 10;
 /// What is wrong with a record whose whole numbers cannot be added up, or whose texts are too
 /// long.
 pub fn check(record: &impl Serialize) -> Result<(), String> {
-    if of(record).sum > SUM_MAX {
+    if of(record).sum.get() > SUM_MAX {
         return Err("its figures are larger than anything that can be measured".to_owned());
     }
     check_texts(record)
@@ -28,7 +28,7 @@ pub fn check(record: &impl Serialize) -> Result<(), String> {
 
 /// What is wrong with a record whose texts are too long.
 pub fn check_texts(record: &impl Serialize) -> Result<(), String> {
-    match of(record).longest_text {
+    match of(record).longest_text.get() {
         ..=TEXT_BYTES_MAX => Ok(()),
         longest => Err(format!(
             "it has a text of {longest} bytes, but at most {TEXT_BYTES_MAX} are allowed"
@@ -36,27 +36,20 @@ pub fn check_texts(record: &impl Serialize) -> Result<(), String> {
     }
 }
 
-/// What is added up of a record.
-#[derive(Default)]
-struct Totals {
-    /// Its whole numbers, all but those below 0.
-    sum: u64,
-    /// The bytes of its longest text.
-    longest_text: usize,
-}
-
-fn of(record: &impl Serialize) -> Totals {
+fn of(record: &impl Serialize) -> Adding {
     let adding = Adding::default();
     // It only fails where a map has keys that are no texts, which no record has.
     let _ = record.serialize(&mut Serializer::with_formatter(io::sink(), &adding));
-    Totals { sum: adding.sum.get(), longest_text: adding.longest_text.get() }
+    adding
 }
 
 /// Writes JSON to nowhere, and looks at what it has.
 #[derive(Default)]
 struct Adding {
+    /// The whole numbers, all but those below 0.
     sum: Cell<u64>,
     text: Cell<usize>,
+    /// The bytes of the longest text.
     longest_text: Cell<usize>,
 }
 
@@ -126,7 +119,7 @@ mod tests {
     use super::*;
 
     fn sum_of(record: &impl Serialize) -> u64 {
-        of(record).sum
+        of(record).sum.get()
     }
 
     #[test]
