@@ -31,6 +31,14 @@ pub struct ArmTrend {
     pub changes: Vec<LevelChange>,
 }
 
+impl ArmTrend {
+    /// The shortest and the longest of its times.
+    pub fn ends_ns(&self) -> [f64; 2] {
+        let times = self.runs.iter().map(|run| run.typical_ns);
+        [times.clone().fold(f64::INFINITY, f64::min), times.fold(0.0, f64::max)]
+    }
+}
+
 /// What an arm took in a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TrendRun {

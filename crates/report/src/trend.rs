@@ -50,18 +50,15 @@ pub fn trend(trend: &Trend, width: Width) -> String {
 fn of_arm(arm: &ArmTrend, width: Width) -> String {
     let bold = Style::new().bold();
     let times: Vec<f64> = arm.runs.iter().map(|run| run.typical_ns).collect();
-    let least = times.iter().copied().fold(f64::INFINITY, f64::min);
-    let most = times.iter().copied().fold(0.0, f64::max);
+    let [least, most] = arm.ends_ns().map(time);
     let id = paragraph("", INDENT, &arm.id, width);
     let mut out = format!("{bold}{}{bold:#}\n", id.trim_end());
     let text = format!(
-        "{} since {} (UTC), {} to {}",
+        "{} since {} (UTC), {least} to {most}",
         counted(arm.runs.len() as u64, "run"),
         arm.runs
             .first()
-            .map_or_else(String::new, |run| printable(&minute(&run.started)).into_owned()),
-        time(least),
-        time(most)
+            .map_or_else(String::new, |run| printable(&minute(&run.started)).into_owned())
     );
     out += &paragraph(INDENT, INDENT, &text, width);
     let columns = width.saturating_sub(INDENT.len()).clamp(1, COLUMNS_MAX);
