@@ -30,9 +30,8 @@ pub(crate) fn results(
     .collect()
 }
 
-fn result(run: &Indexed<'_>, index: usize, arm: &ArmRecord, totals: &ArmTotals) -> ArmResult {
-    let spent = &totals.spent;
-    let integrity = run.slices_of(index).filter_map(|slice| slice.outcome.integrity.clone());
+/// What a result has of its arm whatever was measured.
+pub(crate) fn named(run: &Run, arm: &ArmRecord) -> ArmResult {
     ArmResult {
         id: arm.id.clone(),
         study: arm.study.clone(),
@@ -40,11 +39,17 @@ fn result(run: &Indexed<'_>, index: usize, arm: &ArmRecord, totals: &ArmTotals) 
         strategy: arm.strategy.clone(),
         place: run.places[arm.place].label.clone(),
         params: arm.params.clone(),
+        ..ArmResult::default()
+    }
+}
+
+fn result(run: &Indexed<'_>, index: usize, arm: &ArmRecord, totals: &ArmTotals) -> ArmResult {
+    let spent = &totals.spent;
+    let integrity = run.slices_of(index).filter_map(|slice| slice.outcome.integrity.clone());
+    ArmResult {
         slices: totals.slices,
         operations: totals.operations,
         time_per_op_ns: (totals.operations > 0).then(|| latency(run, index, totals)),
-        typical_ns: None,
-        drift: None,
         modes: totals.modes.clone(),
         cpu_ns_per_op: Cpu {
             user: totals.ns_per_op(spent.user_ns as f64),
@@ -53,11 +58,11 @@ fn result(run: &Indexed<'_>, index: usize, arm: &ArmRecord, totals: &ArmTotals) 
         time: causes::time_of_arm(totals),
         io: io(totals),
         integrity: integrity.reduce(Integrity::and),
-        metrics: BTreeMap::new(),
         evidence: figures::evidence(run, index),
         causes: causes::of_arm(totals),
         not_kept: not_kept(run, arm),
         failure: run.failure(index).map(str::to_owned),
+        ..named(run, arm)
     }
 }
 

@@ -60,32 +60,39 @@ fn pair_causes(
     found
 }
 
+/// What is known of a comparison before its verdict.
+pub(crate) fn named(state: &PairState, run: &Run, arms: &[ArmResult]) -> Comparison {
+    Comparison {
+        base: arms[state.pair.base].id.clone(),
+        other: arms[state.pair.other].id.clone(),
+        axis: state.pair.axis,
+        other_runs: other_runs(&state.mean, state.learned.time),
+        confidence: 1.0 - run.plan.error_rate,
+        threshold: run.plan.threshold,
+        blocks: state.taken.len() as u64,
+        ..Comparison::default()
+    }
+}
+
 fn comparison(
     state: &PairState,
     run: &Indexed<'_>,
     arms: &[ArmResult],
     neighbours: &Neighbours,
 ) -> Comparison {
-    let Pair { base, other, axis } = state.pair;
+    let Pair { base, other, .. } = state.pair;
     let Ratios { ratio, ratio_low, ratio_high } = Ratios::of(state.interval(), state.taken.len());
     let typical_times =
         arms[base].typical_ns.zip(arms[other].typical_ns).filter(|_| ratio.is_some());
     let ratio = typical_times.map(|(base_ns, other_ns)| other_ns / base_ns);
     let (verdict, why) = verdict(state, end_of(run));
     let measured = Comparison {
-        base: arms[base].id.clone(),
-        other: arms[other].id.clone(),
-        axis,
         ratio,
         // What settles several comparisons at once may lie at the edge of one.
         ratio_low: ratio_low.map(|low| ratio.map_or(low, |ratio| low.min(ratio))),
         ratio_high: ratio_high.map(|high| ratio.map_or(high, |ratio| high.max(ratio))),
-        other_runs: other_runs(&state.mean, state.learned.time),
-        confidence: 1.0 - run.plan.error_rate,
         saves_ns_per_op: typical_times.map(|(base_ns, other_ns)| base_ns - other_ns),
-        threshold: run.plan.threshold,
         verdict,
-        blocks: state.taken.len() as u64,
         decided_after: state.decided_after().map(|blocks| blocks as u64),
         totals: typical_times.and_then(|(base, other)| {
             stalls::totals(run, state, [base, other], run.plan.threshold)
@@ -94,9 +101,7 @@ fn comparison(
         p99: tail(&state.p99.stretches, state.learned.p99),
         errors: errors(state, run),
         why,
-        more_seconds: None,
-        causes: Vec::new(),
-        next: None,
+        ..named(state, run, arms)
     };
     let judged = match invalid::why(&measured, state.pair, arms, run) {
         Some(why) => invalidated(measured, why),

@@ -3,12 +3,12 @@
 //! the whole record, and come at the end.
 
 use model::analysis::{Analysis, ArmResult, Comparison, TailComparison};
-use model::run::{ArmRecord, Run};
+use model::run::Run;
 use model::slice::{Phase, Slice};
 
-use crate::advice;
-use crate::comparisons::{Ratios, decided, other_runs};
+use crate::comparisons::{self, Ratios, decided};
 use crate::pair_state::{PairState, PairStates};
+use crate::{advice, arms};
 
 /// A run that goes on.
 pub struct LiveSummary {
@@ -73,44 +73,29 @@ impl LiveSummary {
     }
 
     fn arm(&self, index: usize) -> ArmResult {
-        let ArmRecord { id, study, label, strategy, place, params, .. } =
-            &self.run.plan.arms[index];
         let typical_times_ns = &self.typical_times_ns[index];
         ArmResult {
-            id: id.clone(),
-            study: study.clone(),
-            label: label.clone(),
-            strategy: strategy.clone(),
-            place: self.run.places[*place].label.clone(),
-            params: params.clone(),
             slices: typical_times_ns.len() as u64,
             typical_ns: (!typical_times_ns.is_empty())
                 .then(|| stats::median(&mut typical_times_ns.clone())),
-            ..ArmResult::default()
+            ..arms::named(&self.run, &self.run.plan.arms[index])
         }
     }
 
     fn comparison(&self, state: &PairState, arms: &[ArmResult]) -> Comparison {
-        let [base, other] = [state.pair.base, state.pair.other].map(|arm| &arms[arm]);
+        let base_ns = arms[state.pair.base].typical_ns;
         let Ratios { ratio, ratio_low, ratio_high } =
             Ratios::of(state.interval(), state.taken.len());
         let verdict = decided(state.mean.decision());
         Comparison {
-            base: base.id.clone(),
-            other: other.id.clone(),
-            axis: state.pair.axis,
             ratio,
             ratio_low,
             ratio_high,
-            other_runs: other_runs(&state.mean, state.learned.time),
-            confidence: 1.0 - self.run.plan.error_rate,
-            saves_ns_per_op: base.typical_ns.zip(ratio).map(|(ns, ratio)| ns * (1.0 - ratio)),
-            threshold: self.run.plan.threshold,
+            saves_ns_per_op: base_ns.zip(ratio).map(|(ns, ratio)| ns * (1.0 - ratio)),
             verdict,
-            blocks: state.taken.len() as u64,
             // Nothing is known of 99th percentiles while the run goes on.
             p99: TailComparison { verdict, ..TailComparison::default() },
-            ..Comparison::default()
+            ..comparisons::named(state, &self.run, arms)
         }
     }
 }
