@@ -11,6 +11,7 @@ use stats::Trend;
 use units::three_digits;
 
 use crate::blocks::{Block, log_typicals};
+use crate::modes::typical;
 use crate::pair_state::PairState;
 
 /// How probable it is that any of a run's arms, or any of its comparisons, is said to
@@ -62,10 +63,7 @@ fn changed_part(blocks: &[Block<'_>], arm: usize) -> Option<&'static str> {
         .filter(|slice| slice.outcome.score_ns.is_none() && slice.outcome.untrusted.is_none())
         .collect();
     let quarter = (slices.len() / 4).max(1);
-    let per_op = |part: Part, slices: &[&Slice]| {
-        let ns = |slice: &&Slice| part(&slice.spent) as f64 / slice.operations.max(1) as f64;
-        stats::median(&mut slices.iter().map(ns).collect::<Vec<f64>>())
-    };
+    let per_op = |part: Part, slices: &[&Slice]| typical(slices, |slice| part(&slice.spent));
     let change = |part: Part| {
         let (first, last) = (slices.get(..quarter)?, slices.get(slices.len() - quarter..)?);
         Some(per_op(part, last) - per_op(part, first))

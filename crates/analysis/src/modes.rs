@@ -33,7 +33,7 @@ const KINDS: [Kind; 4] = [
 ];
 
 /// The median over slices, per operation.
-fn typical(slices: &[&Slice], ns: fn(&Slice) -> u64) -> f64 {
+pub(crate) fn typical(slices: &[&Slice], ns: impl Fn(&Slice) -> u64) -> f64 {
     let per_op = |slice: &&Slice| ns(slice) as f64 / slice.operations.max(1) as f64;
     stats::median(&mut slices.iter().map(per_op).collect::<Vec<f64>>())
 }

@@ -5,6 +5,7 @@ use model::advice::{Advice, Group};
 use model::analysis::{Comparison, Verdict};
 use model::arm::Axis;
 use model::description::MixDescription;
+use model::grouped::group_of;
 
 use super::candidate::{self, Candidate, Chance, pays_from};
 use super::{Ranked, Subject, in_its_group};
@@ -26,14 +27,12 @@ pub(super) fn advice(subject: Subject, questions: &[usize]) -> (Vec<Ranked>, Vec
     (found, spoken_for)
 }
 
-/// The parameters that arms of one set share.
-type Params<'a> = Vec<(&'a String, &'a String)>;
 /// What is done with the files of one set: each arm with how often.
 type Set = Vec<(usize, f64)>;
 
 /// The sets: questions of one study that differ in the parameter of its mix alone.
 fn sets(subject: Subject, questions: &[usize]) -> Vec<Set> {
-    let mut sets: Vec<(Params<'_>, String, Set)> = Vec::new();
+    let mut sets = Vec::new();
     for &now in questions {
         let arm = &subject.run.plan.arms[now];
         let Some(mix) = subject.run.study(&arm.study).and_then(|study| study.mix.as_ref()) else {
@@ -41,14 +40,9 @@ fn sets(subject: Subject, questions: &[usize]) -> Vec<Set> {
         };
         let Some(times) = times(mix, arm.params.get(&mix.param)) else { continue };
         let others = arm.params.iter().filter(|(name, _)| **name != mix.param).collect::<Vec<_>>();
-        let known =
-            sets.iter_mut().find(|(params, of, _)| *params == others && *of == arm.subject());
-        match known {
-            Some((.., set)) => set.push((now, times)),
-            None => sets.push((others, arm.subject(), vec![(now, times)])),
-        }
+        group_of(&mut sets, (others, arm.subject())).push((now, times));
     }
-    sets.into_iter().map(|(.., set)| set).filter(|set| set.len() > 1).collect()
+    sets.into_iter().map(|(_, set)| set).filter(|set| set.len() > 1).collect()
 }
 
 fn times(mix: &MixDescription, value: Option<&String>) -> Option<f64> {

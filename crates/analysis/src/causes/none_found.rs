@@ -17,8 +17,7 @@ const ASLEEP_TOLD: f64 = 0.1;
 
 /// Says of two arms that differ that no cause was found.
 pub(super) fn cause(base: Side, other: Side, parts: &[Parts; 2], verdict: Verdict) -> Cause {
-    let typical_ns = |side: Side| side.totals.ns_per_op(side.totals.undisturbed_ns());
-    let difference_ns = typical_ns(other) - typical_ns(base);
+    let difference_ns = other.undisturbed_ns_per_op() - base.undisturbed_ns_per_op();
     let asleep_ns = slept_ns(other, &parts[1]).zip(slept_ns(base, &parts[0])).map(|(o, b)| o - b);
     let mut evidence = BTreeMap::from([("difference_ns_per_op".to_owned(), difference_ns)]);
     evidence.extend(asleep_ns.map(|ns| ("asleep_difference_ns_per_op".to_owned(), ns)));

@@ -70,8 +70,7 @@ impl Compared<'_> {
     /// Nothing where it goes against the verdict, which may rest on medians: then the
     /// readings explain nothing.
     fn difference_ns_per_op(&self) -> Option<f64> {
-        let typical_ns = |side: Side| side.totals.ns_per_op(side.totals.undisturbed_ns());
-        let difference_ns = typical_ns(self.other) - typical_ns(self.base);
+        let difference_ns = self.other.undisturbed_ns_per_op() - self.base.undisturbed_ns_per_op();
         let slower = self.verdict == Verdict::Slower;
         (difference_ns != 0.0 && (difference_ns > 0.0) == slower).then_some(difference_ns)
     }

@@ -21,8 +21,7 @@ pub(super) fn between(base: Side, other: Side, verdict: Verdict) -> Option<Cause
         (2.., 1) if is_same && verdict == Verdict::Faster => [other, base],
         _ => return None,
     };
-    let typical_ns = |side: Side| side.totals.ns_per_op(side.totals.undisturbed_ns());
-    let more_ns = typical_ns(several) - typical_ns(single);
+    let more_ns = several.undisturbed_ns_per_op() - single.undisturbed_ns_per_op();
     if more_ns <= 0.0 {
         return None;
     }

@@ -10,3 +10,10 @@ pub(crate) struct Side<'a> {
     /// Its readings.
     pub(crate) totals: &'a ArmTotals,
 }
+
+impl Side<'_> {
+    /// Its time per operation that nobody else took.
+    pub(super) fn undisturbed_ns_per_op(self) -> f64 {
+        self.totals.ns_per_op(self.totals.undisturbed_ns())
+    }
+}

@@ -35,8 +35,7 @@ pub(super) fn between(base: Side, other: Side, copying_ns_per_op: f64) -> Option
     if !(dearer && agree && holds && by_size(small.totals)?) {
         return None;
     }
-    let typical_ns = |side: Side| side.totals.ns_per_op(side.totals.undisturbed_ns());
-    let apart_ns_per_op = (typical_ns(other) - typical_ns(base)).abs();
+    let apart_ns_per_op = (other.undisturbed_ns_per_op() - base.undisturbed_ns_per_op()).abs();
     let explained = expected_ns_per_op.abs().min(copying_ns_per_op.abs()).min(apart_ns_per_op);
     let explained_ns_per_op = explained.copysign(expected_ns_per_op);
     let cause = Cause {
