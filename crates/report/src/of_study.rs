@@ -3,6 +3,7 @@
 
 use model::analysis::{Analysis, ArmResult};
 use model::description::{ParamForm, StudyDescription};
+use model::grouped::group_of;
 use model::printable::shortened;
 
 use crate::columns::{self, Table};
@@ -32,17 +33,11 @@ pub(crate) fn all(subject: Subject, width: Width) -> String {
 
 /// The arms in groups that share a study and its parameters.
 fn by_study_and_params(analysis: &Analysis) -> Vec<Vec<&ArmResult>> {
-    let mut groups: Vec<Vec<&ArmResult>> = Vec::new();
+    let mut groups = Vec::new();
     for arm in &analysis.arms {
-        let same = |g: &&mut Vec<&ArmResult>| {
-            g.first().is_some_and(|a| a.subject() == arm.subject() && a.params == arm.params)
-        };
-        match groups.iter_mut().find(same) {
-            Some(group) => group.push(arm),
-            None => groups.push(vec![arm]),
-        }
+        group_of(&mut groups, (arm.subject(), &arm.params)).push(arm);
     }
-    groups
+    groups.into_iter().map(|(_, arms)| arms).collect()
 }
 
 struct Section<'a> {

@@ -21,15 +21,9 @@ pub fn planned(
     width: Width,
 ) -> String {
     let mut out = String::new();
-    let mut told: Vec<String> = Vec::new();
-    for first in arms {
-        let study = first.study;
-        let subject = first.subject();
-        if told.contains(&subject) {
-            continue;
-        }
+    for subject in each_once(arms.iter().map(Arm::subject)) {
         let own: Vec<&Arm> = arms.iter().filter(|arm| arm.subject() == subject).collect();
-        out += &format!("\n{}", heading(&format!("{subject}: {}", study.about)));
+        out += &format!("\n{}", heading(&format!("{subject}: {}", own[0].study.about)));
         let shared = shared_params(&own).join(", ");
         if !shared.is_empty() {
             out += &paragraph("  shared    ", INDENT, &shared, width);
@@ -41,7 +35,6 @@ pub fn planned(
         for data in worked_on(arms, materials, &subject) {
             out += &paragraph("  data      ", INDENT, &data, width);
         }
-        told.push(subject);
     }
     out
 }

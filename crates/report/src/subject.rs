@@ -3,6 +3,7 @@
 
 use model::analysis::{Analysis, ArmResult, Comparison};
 use model::description::{Score, StudyDescription};
+use model::grouped::each_once;
 use model::material::Material;
 use model::run::Run;
 
@@ -17,6 +18,19 @@ impl<'a> Subject<'a> {
     /// The arm of that id.
     pub(crate) fn arm(self, id: &str) -> Option<&'a ArmResult> {
         self.analysis.arm(id)
+    }
+
+    /// The arms of a study, each with its position among all of the run.
+    pub(crate) fn arms_of(self, study: &str) -> impl Iterator<Item = (usize, &'a ArmResult)> {
+        self.analysis.arms.iter().enumerate().filter(move |(_, arm)| arm.study == study)
+    }
+
+    /// The first arm of each study, with each label that the user gave it.
+    pub(crate) fn first_arms(self) -> Vec<&'a ArmResult> {
+        let arms = &self.analysis.arms;
+        let subjects = each_once(arms.iter().map(ArmResult::subject));
+        let first = |subject: &String| arms.iter().find(|arm| arm.subject() == *subject);
+        subjects.iter().filter_map(first).collect()
     }
 
     /// The study that an arm is of.

@@ -19,12 +19,7 @@ const FACTORS_MIN: usize = 2;
 /// The tables, each under a line that says what it has; nothing where none is needed.
 pub(super) fn text(subject: Subject, width: Width, rows_max: usize) -> String {
     let mut grids: Vec<Grid> = Vec::new();
-    let mut seen: Vec<String> = Vec::new();
-    for first in &subject.analysis.arms {
-        if seen.contains(&first.subject()) {
-            continue;
-        }
-        seen.push(first.subject());
+    for first in subject.first_arms() {
         let Some(grid) = Grid::of(subject, first) else { continue };
         match grids.last_mut().filter(|last| last.columns == grid.columns) {
             Some(last) => last.rows.extend(grid.rows),

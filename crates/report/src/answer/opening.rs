@@ -82,14 +82,9 @@ pub(super) fn data(subject: Subject) -> Vec<String> {
 /// another way was tried or it is not the study's usual one.
 pub(super) fn rows(subject: Subject) -> String {
     let Subject { run, analysis } = subject;
-    let mut seen: Vec<String> = Vec::new();
     let mut rows = Vec::new();
-    for arm in &analysis.arms {
+    for arm in subject.first_arms() {
         let Some(study) = subject.study_of(arm) else { continue };
-        if seen.contains(&arm.subject()) {
-            continue;
-        }
-        seen.push(arm.subject());
         let is_other =
             |other: &ArmResult| other.subject() == arm.subject() && other.strategy != arm.strategy;
         let is_usual = study.strategies.first().is_some_and(|first| first.name == arm.strategy);

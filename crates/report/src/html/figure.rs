@@ -163,8 +163,7 @@ fn lines(
     study: &StudyDescription,
     asked: &Figure,
 ) -> Result<(String, Drawing), FigureError> {
-    let all = subject.analysis.arms.iter().enumerate();
-    let arms: Vec<(usize, &ArmResult)> = all.filter(|(_, arm)| arm.study == study.name).collect();
+    let arms: Vec<(usize, &ArmResult)> = subject.arms_of(&study.name).collect();
     let times = BlockTimes::of(subject.run);
     let curves = |param: &ParamDescription, arms: &[(usize, &ArmResult)]| {
         parameters::of_param(subject, &study.name, param, arms, &times, asked.facet)

@@ -46,8 +46,7 @@ pub(super) fn section(
     id: &str,
 ) -> Element {
     let name = study.name.as_str();
-    let arms: Vec<&ArmResult> =
-        subject.analysis.arms.iter().filter(|arm| arm.study == name).collect();
+    let arms: Vec<&ArmResult> = subject.arms_of(name).map(|(_, arm)| arm).collect();
     let figures: Vec<Markup> = charts.into_iter().map(|chart| chart.figure(ids)).collect();
     let summary = el("summary")
         .child(el("h2").text(name))

@@ -14,7 +14,7 @@ pub(super) struct Panel<'a> {
 
 /// Those of a study, in the order of the plan.
 pub(super) fn panels<'a>(subject: Subject<'a>, study: &str) -> Vec<Panel<'a>> {
-    let arms = subject.analysis.arms.iter().enumerate().filter(|(_, arm)| arm.study == study);
+    let arms = subject.arms_of(study);
     let mut groups: Vec<Vec<(usize, &ArmResult)>> = arms.map(|arm| vec![arm]).collect();
     for comparison in &subject.analysis.comparisons {
         let group_of = |groups: &[Vec<(usize, &ArmResult)>], id: &str| {

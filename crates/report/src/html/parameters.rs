@@ -17,8 +17,7 @@ const POINTS_MIN: usize = 3;
 pub(super) fn curves(subject: Subject, study: &str) -> Vec<Curves> {
     let Some(description) = subject.run.study(study) else { return Vec::new() };
     let times = BlockTimes::of(subject.run);
-    let all = subject.analysis.arms.iter().enumerate();
-    let arms: Vec<(usize, &ArmResult)> = all.filter(|(_, arm)| arm.study == study).collect();
+    let arms: Vec<(usize, &ArmResult)> = subject.arms_of(study).collect();
     let curves = |param| of_param(subject, study, param, &arms, &times, None);
     description.params.iter().filter_map(curves).collect()
 }
