@@ -4,6 +4,8 @@
 //! drawn by coordinates is stretched to the width that there is, while strokes and letters
 //! keep their size: it is as legible on a telephone as on paper.
 
+use std::fmt::Display;
+
 use super::markup::{Element, Markup, classed, el};
 use super::scale::Scale;
 use super::table::Table;
@@ -68,16 +70,31 @@ impl Ids {
 /// A chart, and the same as a table.
 pub(super) struct Chart {
     /// What it is of, for the name of a file: `sqlite`.
-    pub(super) subject: String,
-    pub(super) title: String,
-    /// What there is to say of this one alone; may be empty.
-    pub(super) about: String,
-    pub(super) reading: Option<&'static Reading>,
+    subject: String,
+    title: String,
+    /// May be empty.
+    about: String,
+    reading: Option<&'static Reading>,
     pub(super) drawing: Drawing,
-    pub(super) table: Table,
+    table: Table,
 }
 
 impl Chart {
+    pub(super) fn new(subject: &str, title: &str, drawing: Drawing, table: Table) -> Self {
+        let [subject, title, about] = [subject, title, ""].map(str::to_owned);
+        Self { subject, title, about, reading: None, drawing, table }
+    }
+
+    /// With something to say of this one alone.
+    pub(super) fn about(self, about: String) -> Self {
+        Self { about, ..self }
+    }
+
+    /// One of a kind whose reading is told.
+    pub(super) fn read_by(self, reading: &'static Reading) -> Self {
+        Self { reading: Some(reading), ..self }
+    }
+
     pub(super) fn figure(self, ids: &mut Ids) -> Markup {
         let Self { subject, title, about, reading, drawing, table } = self;
         let id = ids.next();
@@ -302,16 +319,32 @@ fn width(text: &str) -> f64 {
     text.chars().count() as f64 * LETTER
 }
 
+/// A text whose middle is at a place along the axis.
+pub(super) fn centred(at: f64, y: f64, class: &'static str, text: &str) -> Element {
+    let place = classed("text", class).attr("x", percent(at)).attr("y", y);
+    place.attr("text-anchor", "middle").text(text)
+}
+
 /// A line from top to bottom.
-pub(super) fn upright(at: f64, top: f64, bottom: f64, class: &'static str) -> Element {
+pub(super) fn upright(
+    at: f64,
+    top: impl Display,
+    bottom: impl Display,
+    class: &'static str,
+) -> Element {
     let x = percent(at);
     classed("line", class).attr("x1", &x).attr("x2", &x).attr("y1", top).attr("y2", bottom)
 }
 
 /// A line from left to right.
-pub(super) fn level(from: f64, to: f64, y: f64, class: &'static str) -> Element {
+pub(super) fn level(from: f64, to: f64, y: impl Display, class: &'static str) -> Element {
     let line = classed("line", class).attr("x1", percent(from)).attr("x2", percent(to));
-    line.attr("y1", y).attr("y2", y)
+    line.attr("y1", &y).attr("y2", &y)
+}
+
+/// A circle around a place.
+pub(super) fn circle(at: f64, y: impl Display, radius: f64, class: &'static str) -> Element {
+    classed("circle", class).attr("cx", percent(at)).attr("cy", y).attr("r", radius)
 }
 
 /// A rectangle between two places.
@@ -333,7 +366,7 @@ pub(super) fn plot(top: f64, height: f64, parts: impl Into<Markup>) -> Element {
 }
 
 /// A path through what is drawn by coordinates.
-pub(super) fn path(class: &'static str, data: impl std::fmt::Display) -> Element {
+pub(super) fn path(class: &'static str, data: impl Display) -> Element {
     classed("path", class).attr("d", data)
 }
 

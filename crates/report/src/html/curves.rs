@@ -3,7 +3,9 @@
 
 use units::{count, time};
 
-use super::chart::{Chart, Drawing, dots, label, level, line, path, percent, plot, ticks, upright};
+use super::chart::{
+    Chart, Drawing, centred, dots, label, level, line, path, percent, plot, ticks, upright,
+};
 use super::latency::short_time;
 use super::legend::SERIES;
 use super::markup::{Markup, classed, el};
@@ -71,8 +73,7 @@ impl Curves {
             table.add_row([(self.written)(*value)].into_iter().chain(cells));
         }
         let drawing = self.drawing(&across, &up, &values, CURVES_MAX);
-        let Self { subject, title, about, .. } = self;
-        Some(Chart { subject, title, about, reading: None, drawing, table })
+        Some(Chart::new(&self.subject, &self.title, drawing, table).about(self.about))
     }
 
     /// The values along the axis, each once.
@@ -103,13 +104,7 @@ impl Curves {
             all.push(upright(tick.at, top, bottom, "grid"));
             all.push(label(tick.at, bottom + 16.0, &tick.label));
         }
-        all.push(
-            classed("text", "dim")
-                .attr("x", "50%")
-                .attr("y", bottom + 34.0)
-                .attr("text-anchor", "middle")
-                .text(&self.against),
-        );
+        all.push(centred(0.5, bottom + 34.0, "dim", &self.against));
         for value in up.ticks() {
             let y = top + (1.0 - up.at(value)) * HEIGHT;
             all.push(level(0.0, 1.0, y, "grid"));

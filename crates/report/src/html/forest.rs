@@ -3,7 +3,7 @@
 use model::analysis::{ArmResult, Comparison, Verdict};
 use units::{count, percent as percent_text, three_digits, time, two_digits};
 
-use super::chart::{Chart, Drawing, Figures, Reading, Rows, level, percent, ticks, upright};
+use super::chart::{Chart, Drawing, Figures, Reading, Rows, circle, level, ticks, upright};
 use super::markup::{Markup, classed};
 use super::scale::{Scale, ratio_ticks};
 use super::table::Table;
@@ -51,14 +51,7 @@ pub(super) fn chart(subject: Subject, study: &str) -> Option<Chart> {
     for row in &rows {
         table.add_row(cells(row));
     }
-    Some(Chart {
-        subject: study.to_owned(),
-        title: "Comparisons".to_owned(),
-        about: String::new(),
-        reading: Some(&READING),
-        drawing,
-        table,
-    })
+    Some(Chart::new(study, READING.title, drawing, table).read_by(&READING))
 }
 
 fn drawing(rows: &[Row]) -> Option<Drawing> {
@@ -73,7 +66,7 @@ fn drawing(rows: &[Row]) -> Option<Drawing> {
             drawn.heading(&format!("compared with {}", names::of_arm(row.base)));
         }
         let name = names::of_arm(row.other);
-        drawn.row(&name, &figures(row), HEIGHT, |y| draw(row.comparison, &scale, y));
+        drawn.row(&name, &figures(row.comparison), HEIGHT, |y| draw(row.comparison, &scale, y));
     }
     Some(drawn.finish())
 }
@@ -118,12 +111,12 @@ pub(super) fn mark(ratio: f64) -> String {
     format!("×{digits}")
 }
 
-fn figures(row: &Row) -> Figures {
-    let Difference { ratio, interval } = Difference::of(row.comparison);
+pub(super) fn figures(comparison: &Comparison) -> Figures {
+    let Difference { ratio, interval } = Difference::of(comparison);
     vec![
         ("strong", ratio),
         ("dim wide", interval),
-        (class(row.comparison.verdict), row.comparison.verdict.as_str().to_owned()),
+        (class(comparison.verdict), comparison.verdict.as_str().to_owned()),
     ]
 }
 
@@ -167,8 +160,7 @@ pub(super) fn draw(comparison: &Comparison, scale: &Scale, y: f64) -> Markup {
             interval.push(upright(end, middle - 4.0, middle + 4.0, "interval"));
         }
     }
-    let centre = classed("circle", "centre").attr("cx", percent(scale.at(ratio.unwrap_or(1.0))));
-    interval.push(centre.attr("cy", middle).attr("r", 5));
+    interval.push(circle(scale.at(ratio.unwrap_or(1.0)), middle, 5.0, "centre"));
     all.push(classed("g", class(verdict)).child(interval));
     all
 }

@@ -4,7 +4,7 @@
 use model::analysis::ArmResult;
 use model::grouped::{each_once, group_of};
 
-use super::chart::{Drawing, percent};
+use super::chart::{Drawing, centred, percent};
 use super::forest::class;
 use super::markup::{Element, Markup, classed, el};
 use crate::difference::Difference;
@@ -68,9 +68,4 @@ fn cell(subject: Subject, arm: &ArmResult, from: f64, width: f64, y: f64) -> Ele
         .child(cell)
         .child(centred(middle, first_line, "strong", &words::typical(subject, arm)))
         .child(centred(middle, second_line, "dim", &second))
-}
-
-fn centred(at: f64, y: f64, class: &'static str, text: &str) -> Element {
-    let place = classed("text", class).attr("x", percent(at)).attr("y", y);
-    place.attr("text-anchor", "middle").text(text)
 }

@@ -2,15 +2,16 @@
 //! over each other.
 
 use model::analysis::{ArmResult, Latency};
+use model::grouped::group_of;
 use model::printable::{printable, shortened};
 use model::slice::Latencies;
 use units::{count, time};
 
 use super::chart::{
-    ACROSS, Chart, DOWN, Drawing, Figures, Reading, Rows, path, percent, plot, ticks, upright,
+    ACROSS, Chart, DOWN, Drawing, Figures, Reading, Rows, path, plot, ticks, upright,
 };
-use super::legend::SERIES;
-use super::markup::{Markup, classed, el};
+use super::legend::{self, SERIES};
+use super::markup::{Markup, classed};
 use super::panels::{Panel, panels};
 use super::scale::Scale;
 use super::table::Table;
@@ -66,14 +67,8 @@ pub(super) fn chart(subject: Subject, study: &str) -> Option<Chart> {
     let places: Vec<&str> = subject.run.places.iter().map(|place| place.label.as_str()).collect();
     let drawn = panels(subject, study);
     let drawn = drawn.iter().filter_map(|panel| drawing(panel, &spreads, &places));
-    Some(Chart {
-        subject: study.to_owned(),
-        title: "How long single operations take".to_owned(),
-        about: String::new(),
-        reading: Some(&READING),
-        drawing: drawn.fold(legend(&places), Drawing::above),
-        table,
-    })
+    let drawing = drawn.fold(legend(&places), Drawing::above);
+    Some(Chart::new(study, READING.title, drawing, table).read_by(&READING))
 }
 
 /// The places with their colours.
@@ -86,10 +81,7 @@ fn legend(places: &[&str]) -> Drawing {
         let at = position as f64 / beside as f64;
         let place = printable(place);
         let place = shortened(&place, LEGEND_CHARS / beside);
-        let sample = classed("rect", "spread").attr("x", percent(at)).attr("y", 3);
-        let sample = sample.attr("width", 12).attr("height", 12);
-        let name = el("text").attr("x", percent(at)).attr("dx", 18).attr("y", 13).text(&*place);
-        classed("g", class(position)).child(sample).child(name)
+        classed("g", class(position)).children(legend::entry(at, 0.0, "spread", &place))
     };
     let parts = places.iter().enumerate().map(entry).collect();
     Drawing { height: LEGEND, parts }
@@ -112,24 +104,20 @@ fn drawing(panel: &Panel, all: &[Spread], places: &[&str]) -> Option<Drawing> {
     if !panel.heading.is_empty() {
         rows.heading(&panel.heading);
     }
-    let mut ways: Vec<Vec<&Spread>> = Vec::new();
+    let mut ways = Vec::new();
     for spread in own {
-        let is_same =
-            |way: &&mut Vec<&Spread>| names::of_way(way[0].arm) == names::of_way(spread.arm);
-        match ways.iter_mut().find(is_same) {
-            Some(way) => way.push(spread),
-            None => ways.push(vec![spread]),
-        }
+        group_of(&mut ways, names::of_way(spread.arm)).push(spread);
     }
-    for way in ways {
+    for (name, way) in ways {
         let outlines: Vec<(usize, &Spread)> = way
             .into_iter()
             .filter_map(|spread| {
                 Some((places.iter().position(|p| *p == spread.arm.place)?, spread))
             })
             .collect();
-        let Some((_, first)) = outlines.first() else { continue };
-        let name = names::of_way(first.arm);
+        if outlines.is_empty() {
+            continue;
+        }
         let height = HEIGHT.max(MAXIMUM_TOP + MAXIMUM_LINE * outlines.len() as f64);
         rows.row(&name, &figures(&outlines), height, |y| draw(&outlines, &scale, y, height));
     }

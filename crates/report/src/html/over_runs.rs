@@ -44,9 +44,9 @@ fn chart(trend: &Trend) -> Chart {
     ]);
     let mut table = Table::new(3, ["", "run", "began (UTC)", "time per operation"]);
     for arm in &trend.arms {
-        let (least, most) = ends(arm);
+        let [least, most] = arm.ends_ns().map(time);
         let figures = vec![
-            ("strong", format!("{} to {}", time(least), time(most))),
+            ("strong", format!("{least} to {most}")),
             ("dim wide", counted(arm.runs.len() as u64, "run")),
         ];
         rows.row(&arm.id, &figures, HEIGHT, |y| draw(arm, y));
@@ -55,22 +55,11 @@ fn chart(trend: &Trend) -> Chart {
             table.add_row([arm.id.clone(), name, day(&run.started), time(run.typical_ns)]);
         }
     }
-    Chart {
-        subject: "history".to_owned(),
-        title: "Each combination, run by run".to_owned(),
-        about: "Each dot is the time per operation in one run, from the first on the left to the \
-                last on the right. A row reaches from its shortest time at the bottom to its \
-                longest at the top. The line is the level, or the median where none changed."
-            .to_owned(),
-        reading: None,
-        drawing: rows.finish(),
-        table,
-    }
-}
-
-fn ends(arm: &ArmTrend) -> (f64, f64) {
-    let times = arm.runs.iter().map(|run| run.typical_ns);
-    (times.clone().fold(f64::INFINITY, f64::min), times.fold(0.0, f64::max))
+    let about = "Each dot is the time per operation in one run, from the first on the left to the \
+                 last on the right. A row reaches from its shortest time at the bottom to its \
+                 longest at the top. The line is the level, or the median where none changed.";
+    let chart = Chart::new("history", "Each combination, run by run", rows.finish(), table);
+    chart.about(about.to_owned())
 }
 
 /// The middle of a combination's times.
@@ -81,7 +70,7 @@ fn middle(arm: &ArmTrend) -> f64 {
 }
 
 fn draw(arm: &ArmTrend, y: f64) -> Markup {
-    let (least, most) = ends(arm);
+    let [least, most] = arm.ends_ns();
     let end = arm.runs.len().saturating_sub(1).max(1) as f64;
     let across = |run: usize| run as f64 / end;
     // A margin keeps dots from the edges.

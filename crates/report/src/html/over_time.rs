@@ -68,8 +68,7 @@ pub(super) fn chart(
     typical_times: &BlockTimes,
     rounds: Rounds,
 ) -> Option<Chart> {
-    let arms = subject.analysis.arms.iter().enumerate().filter(|(_, arm)| arm.study == study);
-    let arms = arms.filter(|(_, arm)| rounds.has(subject, arm));
+    let arms = subject.arms_of(study).filter(|(_, arm)| rounds.has(subject, arm));
     let rows = arms.filter_map(|(index, arm)| {
         let blocks = typical_times.arm(index);
         (!blocks.is_empty()).then_some(Row { arm, typical_ns: arm.typical_ns?, blocks })
@@ -97,19 +96,14 @@ pub(super) fn chart(
         let typical = words::typical(subject, row.arm);
         table.add_row([name, typical, count(sorted.len() as u64)].into_iter().chain(spread));
     }
-    Some(Chart {
-        subject: study.to_owned(),
-        title: "Every round".to_owned(),
-        about: format!(
-            "A row spans ×{} (bottom) to ×{} (top) of the combination's time; rounds beyond are \
-             drawn at its edge.",
-            three_digits(1.0 / reach),
-            three_digits(reach)
-        ),
-        reading: Some(&READING),
-        drawing: drawn.finish(),
-        table,
-    })
+    let about = format!(
+        "A row spans ×{} (bottom) to ×{} (top) of the combination's time; rounds beyond are drawn \
+         at its edge.",
+        three_digits(1.0 / reach),
+        three_digits(reach)
+    );
+    let chart = Chart::new(study, READING.title, drawn.finish(), table);
+    Some(chart.about(about).read_by(&READING))
 }
 
 /// How far from the typical time a row reaches, as a ratio.

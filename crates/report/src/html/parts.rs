@@ -4,10 +4,10 @@
 use model::description::StudyDescription;
 use units::{percent as share_of, time};
 
-use super::chart::{Chart, Figures, Reading, Rows, band, percent, ticks};
+use super::chart::{Chart, Figures, Reading, Rows, band, centred, ticks};
 use super::latency::short_time;
 use super::legend;
-use super::markup::{Markup, classed};
+use super::markup::Markup;
 use super::scale::Scale;
 use super::table::Table;
 use crate::names;
@@ -31,8 +31,7 @@ static READING: Reading = Reading {
 
 /// The chart of a study; nothing where it does not account for its time.
 pub(super) fn chart(subject: Subject, study: &StudyDescription) -> Option<Chart> {
-    let arms = subject.analysis.arms.iter();
-    let arms: Vec<_> = arms.filter(|arm| arm.study == study.name).collect();
+    let arms: Vec<_> = subject.arms_of(&study.name).map(|(_, arm)| arm).collect();
     let Parts { kinds, arms } = Parts::of(study, &arms)?;
     let scale = Scale::from_zero(arms.iter().map(|arm| arm.whole_ns))?;
     let mut drawn = Rows::new(ticks(&scale, &scale.ticks(), short_time));
@@ -50,14 +49,8 @@ pub(super) fn chart(subject: Subject, study: &StudyDescription) -> Option<Chart>
         table.add_row([name.clone()].into_iter().chain(cells));
         drawn.row(&name, &figures(&kinds, arm), HEIGHT, |y| draw(&kinds, arm, &scale, y));
     }
-    Some(Chart {
-        subject: study.name.clone(),
-        title: format!("Time per {}, part by part", study.operation),
-        about: String::new(),
-        reading: Some(&READING),
-        drawing: drawn.finish(),
-        table,
-    })
+    let title = format!("Time per {}, part by part", study.operation);
+    Some(Chart::new(&study.name, &title, drawn.finish(), table).read_by(&READING))
 }
 
 fn class(part: usize) -> &'static str {
@@ -83,9 +76,8 @@ fn draw(kinds: &[Kind], arm: &OfArm, scale: &Scale, y: f64) -> Markup {
         let to = scale.at(sum_ns);
         all.push(band(from, to, y, HEIGHT, class(part)));
         if to - from >= LETTER_FROM {
-            let letter = classed("text", "letter").attr("x", percent(f64::midpoint(from, to)));
-            let letter = letter.attr("y", y + LETTER_BASELINE).attr("text-anchor", "middle");
-            all.push(letter.text(kinds[part].letter.to_string()));
+            let letter = kinds[part].letter.to_string();
+            all.push(centred(f64::midpoint(from, to), y + LETTER_BASELINE, "letter", &letter));
         }
     }
     all

@@ -2,9 +2,10 @@
 //! holds of the conclusions. Of several runs of one article, the figures side by side.
 
 use model::figure::Unit;
+use model::grouped::each_once;
 use model::reproduction::{ConclusionHere, Decision, FigureHere, Measured, Reproduction};
 
-use super::chart::{Chart, Ids, Rows, percent, ticks, upright};
+use super::chart::{Chart, Ids, Rows, circle, ticks, upright};
 use super::forest;
 use super::markup::{Element, Markup, classed, el};
 use super::scale::{Scale, ratio_ticks};
@@ -107,14 +108,9 @@ fn chart(reproduction: &Reproduction, group: &[FigureHere]) -> Chart {
             rows
         },
     );
-    Chart {
-        subject: reproduction.article.clone(),
-        reading: None,
-        title: group[0].group.clone(),
-        about: about(reproduction, group),
-        drawing: rows.finish(),
-        table: table(reproduction, group),
-    }
+    let table = table(reproduction, group);
+    let chart = Chart::new(&reproduction.article, &group[0].group, rows.finish(), table);
+    chart.about(about(reproduction, group))
 }
 
 /// What is drawn of the figures.
@@ -143,21 +139,11 @@ fn figures(figure: &FigureHere) -> Vec<(&'static str, String)> {
 
 fn draw([published, original, native]: [Option<f64>; 3], scale: &Scale, y: f64) -> Markup {
     let middle = y + HEIGHT / 2.0;
-    let circle = |class, radius: f64, value: f64| {
-        let circle = classed("circle", class).attr("cx", percent(scale.at(value)));
-        circle.attr("cy", middle).attr("r", radius)
-    };
-    let mut all = Markup::default();
-    all.push(
-        native
-            .map(|value| upright(scale.at(value), y, y + HEIGHT, "median"))
-            .into_iter()
-            .collect::<Markup>(),
-    );
-    all.push(published.map(|value| circle("ring", RING, value)).into_iter().collect::<Markup>());
-    let dot = original.map(|value| classed("g", "faster").child(circle("centre", DOT, value)));
-    all.push(dot.into_iter().collect::<Markup>());
-    all
+    let line = native.map(|value| upright(scale.at(value), y, y + HEIGHT, "median"));
+    let ring = published.map(|value| circle(scale.at(value), middle, RING, "ring"));
+    let dot = original.map(|value| circle(scale.at(value), middle, DOT, "centre"));
+    let dot = dot.map(|dot| classed("g", "faster").child(dot));
+    [line, ring, dot].into_iter().flatten().collect()
 }
 
 fn table(reproduction: &Reproduction, group: &[FigureHere]) -> Table {
@@ -178,15 +164,11 @@ type Numbered<'a> = (usize, &'a Reproduction);
 /// What several runs of the same article found, side by side.
 pub(super) fn beside(runs: &[Numbered]) -> Markup {
     let mut out = Markup::default();
-    let mut told: Vec<&str> = Vec::new();
-    for (_, first) in runs {
+    for article in each_once(runs.iter().map(|(_, run)| &run.article)) {
         let own: Vec<Numbered> =
-            runs.iter().filter(|(_, other)| other.article == first.article).copied().collect();
-        if own.len() < 2 || told.contains(&first.article.as_str()) {
-            continue;
-        }
-        told.push(&first.article);
-        out.push(el("h2").text(&first.article));
+            runs.iter().filter(|(_, run)| run.article == *article).copied().collect();
+        let [(_, first), _, ..] = own.as_slice() else { continue };
+        out.push(el("h2").text(article));
         out.push(decisions(&own).scrolling("Conclusions"));
         for group in words::groups(first) {
             out.push(el("h3").text(&group[0].group));

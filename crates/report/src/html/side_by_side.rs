@@ -186,25 +186,15 @@ fn drawn(runs: &[Numbered], rows: &Rows, pairs: &[(usize, usize)]) -> Option<Cha
         for (number, comparison) in found {
             let Difference { ratio, interval } = Difference::of(comparison);
             let verdict = comparison.verdict.as_str().to_owned();
-            let figures = [
-                ("strong", ratio.clone()),
-                ("dim wide", interval.clone()),
-                (forest::class(comparison.verdict), verdict.clone()),
-            ];
+            let figures = forest::figures(comparison);
             let name = format!("run {number}");
             rows.row(&name, &figures, forest::HEIGHT, |y| forest::draw(comparison, &scale, y));
             let (other, base) = (comparison.other.clone(), comparison.base.clone());
             table.add_row([other, base, name, verdict, ratio, interval]);
         }
     }
-    Some(Chart {
-        subject: "runs".to_owned(),
-        reading: None,
-        title: "The same comparisons in each run".to_owned(),
-        about: "Time per operation divided by that of the combination it is compared with, with \
-                its confidence interval, from each run alone."
-            .to_owned(),
-        drawing: rows.finish(),
-        table,
-    })
+    let about = "Time per operation divided by that of the combination it is compared with, with \
+                 its confidence interval, from each run alone.";
+    let chart = Chart::new("runs", "The same comparisons in each run", rows.finish(), table);
+    Some(chart.about(about.to_owned()))
 }

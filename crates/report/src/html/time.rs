@@ -47,14 +47,8 @@ pub(super) fn chart(subject: Subject, study: &str) -> Option<Chart> {
     let entries = kinds.iter().map(|kind| (class(*kind), kind.as_str()));
     let legend =
         Drawing { height: legend::height(kinds.len()), parts: legend::legend(entries, 0.0) };
-    Some(Chart {
-        subject: study.to_owned(),
-        title: "Where the time goes".to_owned(),
-        about: String::new(),
-        reading: Some(&READING),
-        drawing: panels.iter().filter_map(drawn).fold(legend, Drawing::above),
-        table,
-    })
+    let drawing = panels.iter().filter_map(drawn).fold(legend, Drawing::above);
+    Some(Chart::new(study, READING.title, drawing, table).read_by(&READING))
 }
 
 /// The bars of combinations that do the same work, along an axis from zero.
