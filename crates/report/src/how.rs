@@ -9,7 +9,6 @@ use model::run::Run;
 use model::strategy::Recipe;
 
 use crate::answer::{self, Entry};
-use crate::difference::Difference;
 use crate::subject::Subject;
 use crate::text::{PROSE, Width, heading, paragraph};
 
@@ -43,8 +42,8 @@ pub(crate) struct Change {
 pub(crate) fn changes(subject: Subject) -> Vec<Change> {
     let entries = answer::entries(subject);
     let change = |entry: &Entry| {
-        let Advice { change, condition, ratio, ratio_low, ratio_high, .. } = entry.advice;
-        let difference = Difference::new(*ratio, *ratio_low, *ratio_high);
+        let Advice { change, condition, .. } = entry.advice;
+        let difference = entry.difference();
         let (ratio, within) = (&difference.ratio, difference.in_brackets());
         Change {
             study: entry.advice.study.clone(),

@@ -7,7 +7,7 @@ use model::description::ParamForm;
 use model::printable::shortened;
 use units::{percent, three_digits, time};
 
-use crate::difference;
+use crate::difference::{self, Difference};
 use crate::subject::Subject;
 use crate::words;
 
@@ -17,6 +17,7 @@ const DISCARDS: &str = "first mount without discard and use fstrim.timer: loses 
 const NAME_MAX: usize = 48;
 
 /// An advice with what it is about.
+#[derive(Clone)]
 pub(crate) struct Entry<'a> {
     pub(super) subject: Subject<'a>,
     pub(crate) advice: &'a Advice,
@@ -86,12 +87,28 @@ impl<'a> Entry<'a> {
 
     /// Whether it takes a line of prose and has no times of its own: what a set comes to that is
     /// not to be changed.
-    pub(super) fn is_prose(&self) -> bool {
+    pub(crate) fn is_prose(&self) -> bool {
         self.is_of_set() && !self.advice.is_a_change()
     }
 
-    pub(super) fn is_sure(&self) -> bool {
+    pub(crate) fn is_sure(&self) -> bool {
         self.comparisons().all(|comparison| comparison.verdict.is_sure())
+    }
+
+    /// Whether there is something to draw of it.
+    pub(crate) fn has_bar(&self) -> bool {
+        self.advice.ratio.is_some() && !self.is_prose()
+    }
+
+    /// The change's time over that of now, and its interval: `14× faster`, `13–15`.
+    pub(crate) fn difference(&self) -> Difference {
+        let Advice { ratio, ratio_low, ratio_high, .. } = *self.advice;
+        Difference::new(ratio, ratio_low, ratio_high)
+    }
+
+    /// What is known of that where it is not sure: `1.5–1.9× faster`.
+    pub(crate) fn range(&self) -> String {
+        difference::range(self.advice.ratio_low, self.advice.ratio_high)
     }
 
     /// What is changed, `in ram`; of a set, what that does to each part of it where that is no
@@ -134,18 +151,18 @@ impl<'a> Entry<'a> {
 
     /// `14×`, `26% less`; a range where nothing is decided.
     pub(super) fn figure(&self) -> String {
-        let Advice { ratio, ratio_low, ratio_high, group, .. } = *self.advice;
+        let Advice { ratio, group, .. } = *self.advice;
         match (self.is_sure() && group != Group::Undecided, ratio) {
             (true, Some(_)) if self.comparison().is_some_and(|c| c.verdict == Verdict::Same) => {
                 "same".to_owned()
             }
             (true, Some(ratio)) => difference::in_short(ratio),
-            _ => difference::range(ratio_low, ratio_high),
+            _ => self.range(),
         }
     }
 
     /// What more there is to say in a line below it.
-    pub(super) fn remark(&self) -> Option<String> {
+    pub(crate) fn remark(&self) -> Option<String> {
         match self.advice.group {
             Group::Undecided => self.comparison().map(open),
             Group::Do | Group::OnlyIf => self.without_discards().or_else(|| self.saved()),

@@ -30,20 +30,20 @@ const GAP: usize = 2;
 pub(crate) struct Section<'a> {
     pub(crate) group: Group,
     pub(crate) heading: String,
-    pub(crate) entries: Vec<&'a Entry<'a>>,
+    pub(crate) entries: Vec<Entry<'a>>,
     /// The change that all of them are, which the heading names.
     shared: Option<&'a str>,
 }
 
 /// The sections, none of them empty.
-pub(super) fn sections<'a>(entries: &'a [Entry<'a>]) -> Vec<Section<'a>> {
+pub(super) fn sections<'a>(entries: &[Entry<'a>]) -> Vec<Section<'a>> {
     let same = |a: &Entry, b: &Entry| {
         (a.advice.group, &a.advice.condition) == (b.advice.group, &b.advice.condition)
     };
     entries.chunk_by(same).map(section).collect()
 }
 
-fn section<'a>(entries: &'a [Entry<'a>]) -> Section<'a> {
+fn section<'a>(entries: &[Entry<'a>]) -> Section<'a> {
     let advice = entries[0].advice;
     let shared = advice.change.as_deref().filter(|change| {
         let alike = entries.iter().all(|entry| entry.advice.change.as_deref() == Some(*change));
@@ -63,7 +63,7 @@ fn section<'a>(entries: &'a [Entry<'a>]) -> Section<'a> {
         if is_move(change) { format!(": put them {change}") } else { format!(": {change}") }
     });
     let heading = format!("{heading}{shared_words}");
-    Section { group: advice.group, heading, entries: entries.iter().collect(), shared }
+    Section { group: advice.group, heading, entries: entries.to_vec(), shared }
 }
 
 impl Section<'_> {
@@ -180,8 +180,8 @@ impl Columns {
         let has_axis = width >= WIDTH_AXIS && !ratios.is_empty();
         Self {
             width,
-            now: widest(&mut entries().map(|entry| entry.now())),
-            then: widest(&mut entries().map(|entry| entry.then())),
+            now: widest(&mut entries().map(Entry::now)),
+            then: widest(&mut entries().map(Entry::then)),
             axis: has_axis.then(|| Axis::of(ratios.into_iter(), columns)),
             causes: width >= WIDTH_WIDE + 30,
         }

@@ -14,16 +14,16 @@ mod opening;
 mod screen;
 mod short;
 
-pub(crate) use screen::{Screen, ScreenEntry, ScreenSection};
-
 use model::analysis::Analysis;
 use model::run::Run;
 
 pub(crate) use axis::MARKS;
 pub(crate) use entry::{Entry, all as entries};
+pub(crate) use groups::Section;
 pub(crate) use headline::headline;
 pub(crate) use opening::extent;
 pub use opening::title;
+pub(crate) use screen::Screen;
 pub(crate) use short::in_short;
 
 use crate::rest::Rest;

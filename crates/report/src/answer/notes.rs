@@ -53,11 +53,11 @@ fn shown(Note { label, parts, lines }: &Note, lines_max: usize, width: Width) ->
 }
 
 /// A note, all of it.
-pub(super) struct Note {
+pub(crate) struct Note {
     /// Its word.
-    pub(super) label: &'static str,
+    pub(crate) label: &'static str,
     /// What it says, in parts that may be left out.
-    pub(super) parts: Vec<String>,
+    pub(crate) parts: Vec<String>,
     /// How many lines it may take of a screen.
     lines: usize,
 }

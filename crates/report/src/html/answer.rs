@@ -5,8 +5,8 @@ use model::advice::Group;
 
 use super::change_axis::{ChangeAxis, key};
 use super::chart::{Tick, labels};
-use super::markup::{Element, Markup, classed, el};
-use crate::answer::{Screen, ScreenEntry, ScreenSection};
+use super::markup::{Element, classed, el};
+use crate::answer::{Entry, Screen, Section};
 
 /// Where the letters of the axis stand.
 const BASELINE: f64 = 13.0;
@@ -45,7 +45,7 @@ fn head(axis: Option<&ChangeAxis>) -> Element {
     el("thead").attr("role", "rowgroup").child(row.child(named("verdict", "difference")))
 }
 
-fn body(section: &ScreenSection, axis: Option<&ChangeAxis>) -> Element {
+fn body(section: &Section, axis: Option<&ChangeAxis>) -> Element {
     let mark = classed("svg", "chart key").attr("width", 12).attr("height", 12);
     let mark = mark.attr("aria-hidden", "true").child(key(section.group));
     let heading = el("span").attr("class", class(section.group)).text(&section.heading);
@@ -55,7 +55,7 @@ fn body(section: &ScreenSection, axis: Option<&ChangeAxis>) -> Element {
         .attr("colspan", 4)
         .child(mark)
         .child(heading);
-    let rows = section.entries.iter().map(|entry| row(section.group, entry, axis));
+    let rows = section.entries.iter().map(|entry| row(section, entry, axis));
     let heading = classed("tr", "group").attr("role", "row").child(heading);
     el("tbody").attr("role", "rowgroup").child(heading).children(rows)
 }
@@ -68,20 +68,21 @@ fn class(group: Group) -> &'static str {
     }
 }
 
-fn row(group: Group, entry: &ScreenEntry, axis: Option<&ChangeAxis>) -> Element {
-    let remark = entry.remark.as_ref().map(|remark| classed("span", "remark").text(remark));
+fn row(section: &Section, entry: &Entry, axis: Option<&ChangeAxis>) -> Element {
+    let remark = entry.remark().map(|remark| classed("span", "remark").text(remark));
     let name = classed("th", "name").attr("scope", "row").attr("role", "rowheader");
     let name = name.child(el("b").text(&entry.name)).text(" ");
     let row = el("tr").attr("role", "row");
-    if entry.is_prose {
+    let change = section.change(entry);
+    if entry.is_prose() {
         return classed("tr", "prose")
             .attr("role", "row")
-            .child(name.attr("colspan", 4).text(&entry.change).children(remark));
+            .child(name.attr("colspan", 4).text(change).children(remark));
     }
-    let change = classed("span", "change").text(&entry.change);
+    let change = classed("span", "change").text(change);
     let name = name.child(change).children(remark);
     let bar = axis.map(|axis| {
-        let drawn = axis.row(group, Some(entry));
+        let drawn = axis.row(section.group, Some(entry));
         let bar = classed("svg", "chart").attr("width", "100%").attr("height", "100%");
         bar.attr("aria-hidden", "true").child(drawn)
     });
@@ -89,21 +90,21 @@ fn row(group: Group, entry: &ScreenEntry, axis: Option<&ChangeAxis>) -> Element 
     row.child(name).child(bar).child(times(entry)).child(verdict(entry))
 }
 
-fn times(entry: &ScreenEntry) -> Element {
-    let times = classed("td", "times").attr("role", "cell").text(&entry.now);
-    if entry.then.is_empty() {
-        return times;
+fn times(entry: &Entry) -> Element {
+    let times = classed("td", "times").attr("role", "cell").text(entry.now());
+    match entry.then() {
+        then if then.is_empty() => times,
+        then => times.text(" → ").child(el("b").text(then)),
     }
-    times.text(" → ").child(el("b").text(&entry.then))
 }
 
-fn verdict(entry: &ScreenEntry) -> Element {
+fn verdict(entry: &Entry) -> Element {
     let cell = classed("td", "verdict").attr("role", "cell");
-    if !entry.is_sure {
-        return cell.text(&entry.range);
+    if !entry.is_sure() {
+        return cell.text(entry.range());
     }
-    let interval = (!entry.interval.is_empty())
-        .then(|| classed("span", "interval-text").text(format!(" ({})", entry.interval)));
-    let figure: Markup = el("b").text(&entry.figure).into();
-    cell.child(figure).children(interval)
+    let difference = entry.difference();
+    let interval = (!difference.interval.is_empty())
+        .then(|| classed("span", "interval-text").text(difference.in_brackets()));
+    cell.child(el("b").text(difference.ratio)).children(interval)
 }

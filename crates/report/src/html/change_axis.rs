@@ -1,13 +1,13 @@
 //! The axis of the first picture: how many times faster each change is than now, on a log
 //! scale that all rows share.
 
-use model::advice::Group;
+use model::advice::{Advice, Group};
 use units::count;
 
-use super::chart::{Tick, percent};
-use super::markup::{Element, Markup, classed, el};
+use super::chart::{Tick, circle, level, upright};
+use super::markup::{Element, Markup, classed};
 use super::scale::Scale;
-use crate::answer::{MARKS, ScreenEntry, ScreenSection};
+use crate::answer::{Entry, MARKS, Section};
 
 /// The axis reaches at least from twice as fast to a third slower.
 const LEAST: [f64; 2] = [0.5, 1.33];
@@ -20,15 +20,16 @@ pub(super) struct ChangeAxis(Scale);
 
 impl ChangeAxis {
     /// One that has room for all that is sure; nothing where no change was compared.
-    pub(super) fn of(sections: &[ScreenSection]) -> Option<Self> {
+    pub(super) fn of(sections: &[Section]) -> Option<Self> {
         let entries = || sections.iter().flat_map(|section| &section.entries);
-        let sure = entries().filter(|entry| entry.has_bar() && entry.is_sure);
-        let ends = sure.flat_map(|entry| [entry.ratio, entry.ratio_low, entry.ratio_high]);
-        if !entries().any(ScreenEntry::has_bar) {
+        let sure = entries().filter(|entry| entry.has_bar() && entry.is_sure());
+        let ends = sure
+            .flat_map(|Entry { advice, .. }| [advice.ratio, advice.ratio_low, advice.ratio_high]);
+        if !entries().any(Entry::has_bar) {
             return None;
         }
         // What is not decided may lie anywhere, and is drawn up to the ends.
-        let open = entries().filter(|entry| entry.has_bar()).filter_map(|entry| entry.ratio);
+        let open = entries().filter(|entry| entry.has_bar()).filter_map(|entry| entry.advice.ratio);
         Scale::log(ends.flatten().chain(open).chain(LEAST)).map(Self)
     }
 
@@ -48,28 +49,28 @@ impl ChangeAxis {
     }
 
     /// A row of it: the marks behind, and what a change comes to. As high as what it is in.
-    pub(super) fn row(&self, group: Group, entry: Option<&ScreenEntry>) -> Markup {
+    pub(super) fn row(&self, group: Group, entry: Option<&Entry>) -> Markup {
         let mut all: Markup = self
             .ticks()
             .iter()
-            .map(|tick| upright(tick.at, if tick.is_kept { "now" } else { "grid" }))
+            .map(|tick| upright(tick.at, 0, "100%", if tick.is_kept { "now" } else { "grid" }))
             .collect();
         all.push(entry.and_then(|entry| self.bar(group, entry)).into_iter().collect::<Markup>());
         all
     }
 
     /// From now to the estimate, with its interval and the mark of its group.
-    fn bar(&self, group: Group, entry: &ScreenEntry) -> Option<Element> {
-        let ratio = entry.ratio.filter(|_| entry.has_bar())?;
+    fn bar(&self, group: Group, entry: &Entry) -> Option<Element> {
+        let Advice { ratio, ratio_low, ratio_high, .. } = *entry.advice;
+        let ratio = ratio.filter(|_| entry.has_bar())?;
         let at = |ratio: f64| self.0.at(ratio);
-        let [low, high] = [entry.ratio_low.map_or(0.0, at), entry.ratio_high.map_or(1.0, at)];
-        let centre = classed("circle", "centre").attr("cx", percent(at(ratio)));
-        let reach = entry.is_sure.then(|| level(at(1.0), at(ratio), "reach"));
+        let [low, high] = [ratio_low.map_or(0.0, at), ratio_high.map_or(1.0, at)];
+        let reach = entry.is_sure().then(|| level(at(1.0), at(ratio), MIDDLE, "reach"));
         let bar = classed("g", class(group, ratio))
             .children(reach)
-            .child(level(low, high, "halo"))
-            .child(level(low, high, "interval"))
-            .child(centre.attr("cy", MIDDLE).attr("r", RADIUS));
+            .child(level(low, high, MIDDLE, "halo"))
+            .child(level(low, high, MIDDLE, "interval"))
+            .child(circle(at(ratio), MIDDLE, RADIUS, "centre"));
         Some(bar)
     }
 }
@@ -95,14 +96,4 @@ pub(super) fn key(group: Group) -> Element {
     };
     let circle = classed("circle", "centre").attr("cx", 6).attr("cy", 6).attr("r", RADIUS);
     classed("g", class).child(circle)
-}
-
-fn upright(at: f64, class: &'static str) -> Element {
-    let x = percent(at);
-    classed("line", class).attr("x1", &x).attr("x2", &x).attr("y1", 0).attr("y2", "100%")
-}
-
-fn level(from: f64, to: f64, class: &'static str) -> Element {
-    let line = el("line").attr("class", class).attr("x1", percent(from)).attr("x2", percent(to));
-    line.attr("y1", MIDDLE).attr("y2", MIDDLE)
 }

@@ -36,10 +36,8 @@ pub(super) fn answer(Subject { run, analysis }: Subject) -> Markup {
         return pre.children(plain.lines().map(|line| el("span").text(line))).into();
     }
     let screen = Screen::of(run, analysis);
-    let mut out = Markup::default();
-    out.push(screen.nothing_known.iter().map(|text| el("p").prose(text)).collect::<Markup>());
-    out.push(answer::table(&screen).into_iter().collect::<Markup>());
-    out
+    let nothing_known = screen.nothing_known.iter().map(|text| el("p").prose(text));
+    nothing_known.chain(answer::table(&screen)).collect()
 }
 
 /// What else one must know.
@@ -48,12 +46,8 @@ pub(super) fn notes(Subject { run, analysis }: Subject) -> Markup {
         return Markup::default();
     }
     let screen = Screen::of(run, analysis);
-    let mut out: Markup =
-        screen.opening.iter().map(|text| classed("p", "facts").prose(text)).collect();
-    if !screen.notes.is_empty() {
-        out.push(notes_list(&screen));
-    }
-    out
+    let opening = screen.opening.iter().map(|text| classed("p", "facts").prose(text));
+    opening.chain((!screen.notes.is_empty()).then(|| notes_list(&screen))).collect()
 }
 
 /// What was measured, where and when.
@@ -85,7 +79,7 @@ fn notes_list(screen: &Screen) -> Element {
     let entries = screen
         .notes
         .iter()
-        .flat_map(|(word, parts)| [el("dt").text(word), el("dd").prose(parts.join(" "))]);
+        .flat_map(|note| [el("dt").text(note.label), el("dd").prose(note.parts.join(" "))]);
     classed("dl", "notes").children(entries)
 }
 

@@ -5,7 +5,7 @@ use model::printable::shortened;
 use super::change_axis::{ChangeAxis, key};
 use super::chart::{Drawing, labels, percent};
 use super::markup::{Element, Markup, classed, el};
-use crate::answer::{Screen, ScreenEntry, ScreenSection};
+use crate::answer::{Entry, Screen, Section};
 use crate::subject::Subject;
 
 /// Where the axis begins, and how much of the width it takes.
@@ -32,7 +32,7 @@ pub(super) fn drawing(subject: Subject) -> Option<Drawing> {
         y += HEADING;
         for entry in &section.entries {
             parts.push(on_axis(y, ROW).child(axis.row(section.group, Some(entry))));
-            parts.push(words(entry, y));
+            parts.push(words(section, entry, y));
             y += ROW;
         }
     }
@@ -49,7 +49,7 @@ fn on_axis(y: f64, height: f64) -> Element {
         .attr("overflow", "visible")
 }
 
-fn heading(section: &ScreenSection, axis: &ChangeAxis, y: f64) -> Markup {
+fn heading(section: &Section, axis: &ChangeAxis, y: f64) -> Markup {
     let grid = on_axis(y, HEADING).child(axis.row(section.group, None));
     let mark = el("svg").attr("y", y + 8.0).attr("width", 12).attr("height", 12);
     let mark = mark.attr("overflow", "visible").child(key(section.group));
@@ -59,34 +59,33 @@ fn heading(section: &ScreenSection, axis: &ChangeAxis, y: f64) -> Markup {
 
 /// The words of a row. What stands between two of them is no plain blank, which some programs
 /// drop at the end of a span.
-fn words(entry: &ScreenEntry, y: f64) -> Markup {
+fn words(section: &Section, entry: &Entry, y: f64) -> Markup {
     let [first, second] = BASELINES.map(|baseline| y + baseline);
     let middle = f64::midpoint(first, second);
-    if entry.is_prose {
+    let change = section.change(entry);
+    if entry.is_prose() {
         let name = el("tspan").attr("class", "strong").text(format!("{}\u{2002}", entry.name));
         let line = el("text").attr("y", middle).child(name);
-        return line.text(shortened(&entry.change, LINE_MAX)).into();
+        return line.text(shortened(&change, LINE_MAX)).into();
     }
-    let name = if entry.change.is_empty() { middle } else { first };
-    let times = if entry.then.is_empty() {
-        entry.now.clone()
+    let name = if change.is_empty() { middle } else { first };
+    let (now, then) = (entry.now(), entry.then());
+    let times = if then.is_empty() { now } else { format!("{now} → {then}") };
+    let difference = entry.difference();
+    let (figure, interval) = if entry.is_sure() {
+        (difference.ratio, difference.interval)
     } else {
-        format!("{} → {}", entry.now, entry.then)
-    };
-    let (figure, interval) = if entry.is_sure {
-        (entry.figure.as_str(), entry.interval.as_str())
-    } else {
-        (entry.range.as_str(), "")
+        (entry.range(), String::new())
     };
     let interval =
         if interval.is_empty() { String::new() } else { format!("\u{2002}({interval})") };
     let right = |y: f64| el("text").attr("x", "100%").attr("y", y).attr("text-anchor", "end");
     let strong = |text: &str| el("tspan").attr("class", "strong").text(text);
-    let difference = right(second).child(strong(figure));
+    let difference = right(second).child(strong(&figure));
     let difference = difference.child(classed("tspan", "dim").text(interval));
     [
         text(0.0, name, "strong", &entry.name, NAME_MAX),
-        text(0.0, second, "dim", &entry.change, NAME_MAX),
+        text(0.0, second, "dim", &change, NAME_MAX),
         right(first).text(times),
         difference,
     ]

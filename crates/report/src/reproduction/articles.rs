@@ -11,7 +11,7 @@ use units::{count, rough_size};
 
 use super::markdown::{ArticleReport, conclusions, tables};
 use super::words;
-use crate::answer::{self, Screen, ScreenEntry, ScreenSection};
+use crate::answer::{self, Screen, Section};
 use crate::manners;
 use crate::markdown_text::escaped;
 use crate::subject::Subject;
@@ -107,11 +107,12 @@ fn section(runs: &[&Repeated]) -> String {
 /// What the answer of the run advises.
 fn advice(Repeated { run, analysis, .. }: &Repeated) -> String {
     let screen = Screen::of(run, analysis);
-    let line = |section: &ScreenSection| {
+    let line = |section: &Section| {
         let entries = section.entries.iter().map(|entry| {
-            let ScreenEntry { name, change, now, then, figure, .. } = entry;
+            let (name, change) = (&entry.name, section.change(entry));
             let change = if change.is_empty() { name.clone() } else { format!("{name}, {change}") };
-            format!("{change}: {now} → {then}, {figure}")
+            let figure = entry.difference().ratio;
+            format!("{change}: {} → {}, {figure}", entry.now(), entry.then())
         });
         let entries = entries.collect::<Vec<_>>().join("; ");
         format!("- **{}.** {}.\n", escaped(&section.heading), escaped(&entries))
