@@ -5,11 +5,12 @@ use std::fmt::Write as _;
 use anstyle::Style;
 use model::analysis::{Analysis, Comparison, Verdict};
 use model::arm::Axis;
+use model::place::PlaceFacts;
 use model::run::Run;
 use units::percent;
 
 use crate::subject::Subject;
-use crate::text::{Width, heading, paragraph};
+use crate::text::{Width, list, paragraph};
 use crate::{
     clients, manners, noise, of_study, other_runs, place, risk, steadiness, table, why, words,
 };
@@ -65,9 +66,8 @@ fn meaning(subject: Subject, width: Width) -> String {
             .push((0.0, "The other comparisons are in the tables above and in --json.".to_owned()));
     }
     let picks = words::picks_sentence(subject);
-    let texts = picks.iter().chain(sentences.iter().map(|(_, text)| text));
-    let bullets = texts.map(|text| paragraph("  • ", "    ", text, width));
-    format!("\n{}{}", heading("What it means"), bullets.collect::<String>())
+    let texts = picks.into_iter().chain(sentences.into_iter().map(|(_, text)| text));
+    list("What it means", &texts.collect::<Vec<_>>(), width)
 }
 
 /// What deserves a sentence most: what could not be measured, then what differs most.
@@ -82,17 +82,10 @@ fn weight(comparisons: &[&Comparison]) -> f64 {
 }
 
 fn risks(run: &Run, width: Width) -> String {
-    let mut out = String::new();
-    for place in run.places.iter().skip(1) {
-        let risks = risk::risks(place);
-        if !risks.is_empty() {
-            out += &format!("\n{}", heading(&format!("Risks of moving to {}", place.label)));
-        }
-        for text in risks {
-            out += &paragraph("  • ", "    ", &text, width);
-        }
-    }
-    out
+    let of_place = |place: &PlaceFacts| {
+        list(&format!("Risks of moving to {}", place.label), &risk::risks(place), width)
+    };
+    run.places.iter().skip(1).map(of_place).collect()
 }
 
 fn small_print(Subject { run, analysis }: Subject, width: Width) -> String {

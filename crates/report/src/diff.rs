@@ -1,23 +1,20 @@
 //! What changed between two runs, in words and a table.
 
-use anstyle::{AnsiColor, Style};
 use model::analysis::Verdict;
 use model::description::Score;
-use model::diff::{ArmChange, Diff, Side};
+use model::diff::{ArmChange, Diff, Fact, Side};
 use units::{percent, time};
 
 use crate::columns::{Cell, Table};
 use crate::difference::{self, Difference, SAME};
 use crate::history::minute;
-use crate::text::{PROSE, Width, heading, paragraph};
-use crate::words;
+use crate::text::{PROSE, Width, list, paragraph};
+use crate::{table, words};
 
 /// So many names in a sentence; the table has them all.
 const NAMES_MAX: usize = 4;
 /// A bound that is farther out than this many times is none.
 const FARTHEST: f64 = 1e3;
-/// Beside a bullet.
-const BULLET: [&str; 2] = ["  • ", "    "];
 
 /// What differs besides, what changed, and each arm.
 pub fn diff(diff: &Diff, width: Width) -> String {
@@ -28,15 +25,10 @@ pub fn diff(diff: &Diff, width: Width) -> String {
     out += &paragraph("", "", &summary(diff), prose);
     if !diff.arms.is_empty() {
         out.push('\n');
-        out += &table(diff, width);
+        out += &changes(diff, width);
     }
-    if !diff.missing.is_empty() {
-        out += &format!("\n{}", heading("Not compared"));
-        for missing in &diff.missing {
-            let text = format!("{}: {}", missing.id, missing.why);
-            out += &paragraph(BULLET[0], BULLET[1], &text, prose);
-        }
-    }
+    let missing = diff.missing.iter().map(|missing| format!("{}: {}", missing.id, missing.why));
+    out += &list("Not compared", &missing.collect::<Vec<_>>(), prose);
     if !diff.arms.is_empty() {
         out.push('\n');
         out += &paragraph("", "", &basis(diff), prose);
@@ -58,12 +50,9 @@ fn facts(diff: &Diff, width: Width) -> String {
     if diff.facts.is_empty() {
         return paragraph("", "", "The machine and the places are the same.", width);
     }
-    let mut out = format!("\n{}", heading("The machine and the places differ"));
-    for fact in &diff.facts {
-        let text = format!("{}: {} → {}", fact.what, fact.before, fact.after);
-        out += &paragraph(BULLET[0], BULLET[1], &text, width);
-    }
-    out
+    let told = |fact: &Fact| format!("{}: {} → {}", fact.what, fact.before, fact.after);
+    let facts: Vec<String> = diff.facts.iter().map(told).collect();
+    list("The machine and the places differ", &facts, width)
 }
 
 /// What surely changed, in a sentence for each direction.
@@ -122,7 +111,7 @@ fn typical(arm: &ArmChange, ns: f64) -> String {
     }
 }
 
-fn table(diff: &Diff, width: Width) -> String {
+fn changes(diff: &Diff, width: Width) -> String {
     let rows = |named: bool| {
         let heads = ["", "before", "after", "change", "interval", ""];
         let mut table = Table::new(heads.map(Cell::dim));
@@ -135,7 +124,7 @@ fn table(diff: &Diff, width: Width) -> String {
             let name = if named { arm.id.as_str() } else { "" };
             let [before, after] = [arm.before_ns, arm.after_ns].map(|ns| typical(arm, ns));
             let figures = [name, &before, &after, &ratio, &interval].map(Cell::new);
-            table.add_row(figures.into_iter().chain([verdict(arm.verdict)]));
+            table.add_row(figures.into_iter().chain([table::verdict(arm.verdict)]));
         }
         table.align_right(1..4);
         table
@@ -152,16 +141,6 @@ fn table(diff: &Diff, width: Width) -> String {
         out += &format!("{}{line}\n", paragraph("", "  ", &arm.id, width));
     }
     out
-}
-
-fn verdict(verdict: Verdict) -> Cell {
-    let style = match verdict {
-        Verdict::Faster => AnsiColor::Green.on_default().bold(),
-        Verdict::Slower => AnsiColor::Red.on_default().bold(),
-        Verdict::Same => Style::new().bold(),
-        Verdict::Unclear | Verdict::Invalid => AnsiColor::Yellow.on_default(),
-    };
-    Cell::new(verdict.as_str()).styled(style)
 }
 
 /// What the intervals allow for, and what would make them narrower.

@@ -10,18 +10,16 @@ use model::printable::printable;
 use units::{count, percent};
 
 use crate::risk;
-use crate::text::{Width, heading, paragraph, styled_paragraph};
+use crate::text::{Width, bullet, heading, list, paragraph, styled_paragraph};
 
 /// The section; nothing where no records were checked.
 pub(crate) fn section(study: &StudyDescription, arms: &[&ArmResult], width: Width) -> String {
-    let checked: Vec<(&ArmResult, &Integrity)> =
-        arms.iter().filter_map(|arm| Some((*arm, arm.integrity.as_ref()?))).collect();
-    let notes: String = arms.iter().map(|arm| notes(study, arm, width)).collect();
-    if checked.is_empty() {
+    let [intact, broken] = checked(arms);
+    let notes = arms.iter().flat_map(|arm| notes(study, arm));
+    let notes: String = notes.map(|text| bullet(&text, width)).collect();
+    if intact.is_empty() && broken.is_empty() {
         return if notes.is_empty() { notes } else { format!("\n{notes}") };
     }
-    let (intact, broken): (Vec<_>, Vec<_>) =
-        checked.into_iter().partition(|(_, integrity)| integrity.is_intact());
     let mut out = format!("\n{}", heading("  Data integrity"));
     for (arm, integrity) in &broken {
         out += &corrupted(&format!("{}@{}", arm.strategy, arm.place), integrity, width);
@@ -34,8 +32,7 @@ pub(crate) fn section(study: &StudyDescription, arms: &[&ArmResult], width: Widt
 
 /// The same in sentences, for a page.
 pub(crate) fn sentences(study: &StudyDescription, arms: &[&ArmResult]) -> Vec<String> {
-    let checked = arms.iter().filter_map(|arm| Some((*arm, arm.integrity.as_ref()?)));
-    let (intact, broken): (Vec<_>, Vec<_>) = checked.partition(|(_, found)| found.is_intact());
+    let [intact, broken] = checked(arms);
     let corrupted = broken.iter().flat_map(|(arm, integrity)| {
         let text = corruption(&format!("{}@{}", arm.strategy, arm.place), "corrupted", integrity);
         let example = integrity.example.iter().map(|line| format!("For example: {line}"));
@@ -45,8 +42,17 @@ pub(crate) fn sentences(study: &StudyDescription, arms: &[&ArmResult]) -> Vec<St
     corrupted
         .chain(intact_arms(&intact, broken.is_empty()))
         .chain(limits.map(str::to_owned))
-        .chain(arms.iter().flat_map(|arm| notes_of(study, arm)))
+        .chain(arms.iter().flat_map(|arm| notes(study, arm)))
         .collect()
+}
+
+/// An arm whose records were checked, with what became of them.
+type Checked<'a> = (&'a ArmResult, &'a Integrity);
+
+/// The arms whose records are intact, and those of which some broke.
+fn checked<'a>(arms: &[&'a ArmResult]) -> [Vec<Checked<'a>>; 2] {
+    let checked = arms.iter().filter_map(|arm| Some((*arm, arm.integrity.as_ref()?)));
+    checked.partition(|(_, integrity)| integrity.is_intact()).into()
 }
 
 fn corrupted(arm: &str, integrity: &Integrity, width: Width) -> String {
@@ -71,7 +77,7 @@ fn corruption(arm: &str, corrupted: &str, integrity: &Integrity) -> String {
     )
 }
 
-fn intact_arms(intact: &[(&ArmResult, &Integrity)], all: bool) -> Option<String> {
+fn intact_arms(intact: &[Checked], all: bool) -> Option<String> {
     let (_, fewest) = intact.iter().min_by_key(|(_, integrity)| integrity.records)?;
     let total: u64 = intact.iter().map(|(_, integrity)| integrity.records).sum();
     let whose = if all { "every combination" } else { "all other combinations" };
@@ -102,11 +108,7 @@ fn limit(checks: Checks) -> Option<&'static str> {
 }
 
 /// What the study has to say of an arm, in sentences made of its figures.
-fn notes(study: &StudyDescription, arm: &ArmResult, width: Width) -> String {
-    notes_of(study, arm).into_iter().map(|text| bullet(&text, width)).collect()
-}
-
-fn notes_of(study: &StudyDescription, arm: &ArmResult) -> Vec<String> {
+fn notes(study: &StudyDescription, arm: &ArmResult) -> Vec<String> {
     let shown = |name: &str| {
         let value = arm.metrics.get(name)?;
         Some(study.figure(name)?.unit.show(*value))
@@ -115,15 +117,10 @@ fn notes_of(study: &StudyDescription, arm: &ArmResult) -> Vec<String> {
     of_arm.map(|text| format!("{}@{}: {text}", arm.strategy, arm.place)).collect()
 }
 
-fn bullet(text: &str, width: Width) -> String {
-    paragraph("  • ", "    ", text, width)
-}
-
 /// What the strategies of a study promise, those together that promise the same, and what of
 /// it their places do not keep.
 pub(crate) fn promises(study: &StudyDescription, arms: &[&ArmResult], width: Width) -> String {
-    let all: String = promised(study, arms).iter().map(|text| bullet(text, width)).collect();
-    if all.is_empty() { all } else { format!("\n{}{all}", heading("  Durability")) }
+    list("  Durability", &promised(study, arms), width)
 }
 
 /// The same in sentences.

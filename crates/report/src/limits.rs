@@ -5,15 +5,14 @@ use model::limit::Limited;
 use units::{Judgement, Range};
 
 use crate::columns::{Cell, Table};
-use crate::text::{PROSE, Width, heading, paragraph};
+use crate::text::{PROSE, Width, bullet, heading};
 
 /// A row for each limit of each combination.
 pub fn limits(limits: &[Limited], width: Width) -> String {
     if limits.is_empty() {
         return String::new();
     }
-    let mut table =
-        Table::new([Cell::new(""), Cell::new("limit"), Cell::new("measured"), Cell::new("")]);
+    let mut table = Table::new(["", "limit", "measured", ""].map(Cell::new));
     for limited in limits {
         let cells = [&limited.id, &limited.limit, &measured(limited)].map(Cell::new);
         table.add_row(cells.into_iter().chain([judgement(limited.judgement)]));
@@ -23,7 +22,7 @@ pub fn limits(limits: &[Limited], width: Width) -> String {
     }
     let lines = limits.iter().map(|limited| {
         let text = format!("{}: {}", limited.limit, sentence(limited));
-        paragraph("  • ", "    ", &text, width.min(PROSE))
+        bullet(&text, width.min(PROSE))
     });
     format!("{}{}", heading("Limits"), lines.collect::<String>())
 }

@@ -2,13 +2,13 @@
 
 use model::noise::Noise;
 
-use crate::text::{Width, paragraph};
+use crate::text::{Width, bullet, paragraph};
 
 /// Every source with its remedy, and what could not be looked at.
 pub(crate) fn with_remedies(noise: &Noise, width: Width) -> String {
     let mut out = String::new();
     for source in &noise.sources {
-        out += &paragraph("  • ", "    ", &source.text, width);
+        out += &bullet(&source.text, width);
         out += &paragraph("    → ", "      ", &source.remedy, width);
     }
     if noise.sources.is_empty() {

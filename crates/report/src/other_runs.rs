@@ -5,7 +5,7 @@ use model::analysis::{Analysis, Comparison, OtherRuns, TailComparison};
 use units::{counted, percent};
 
 use crate::difference::Difference;
-use crate::text::{Width, heading, paragraph};
+use crate::text::{Width, bullet, heading, paragraph, shortened_list};
 
 /// More comparisons than this are in the result file alone.
 const LINES_MAX: usize = 12;
@@ -21,13 +21,9 @@ pub(crate) fn section(analysis: &Analysis, width: Width) -> String {
     learned.sort_by(|a, b| b.1.runs_vary_by.total_cmp(&a.1.runs_vary_by));
     let mut out = format!("\n{}", heading("What another run would find"));
     out += &paragraph("", "", INTRODUCTION, width);
-    for (comparison, other_runs) in learned.iter().take(LINES_MAX) {
-        out += &paragraph("  • ", "    ", &line(comparison, other_runs), width);
-    }
-    if learned.len() > LINES_MAX {
-        let more = format!("{} more: see --json", learned.len() - LINES_MAX);
-        out += &paragraph("  • ", "    ", &more, width);
-    }
+    let lines = learned.iter().map(|(comparison, other_runs)| line(comparison, other_runs));
+    let lines = shortened_list(lines.collect(), LINES_MAX);
+    out.extend(lines.iter().map(|text| bullet(text, width)));
     if without > 0 {
         let text = format!(
             "For {}, too few runs are saved: their intervals are of this run alone.",

@@ -6,7 +6,7 @@ use model::scaling::{CLIENTS, Scaling, ScalingPoint};
 use units::{count, counted, percent};
 
 use crate::names;
-use crate::text::{Width, heading, paragraph};
+use crate::text::{Width, list};
 use crate::words::rate;
 
 /// The section of one study; nothing where there was one number of clients.
@@ -18,12 +18,7 @@ pub(crate) fn section(
 ) -> String {
     let said = |scaling| sentence(scaling, study, analysis, threshold);
     let of_study = analysis.scaling.iter().filter(|scaling| scaling.study == study.name);
-    let sentences: String =
-        of_study.map(|scaling| paragraph("  • ", "    ", &said(scaling), width)).collect();
-    if sentences.is_empty() {
-        return sentences;
-    }
-    format!("\n{}{sentences}", heading("  Clients together"))
+    list("  Clients together", &of_study.map(said).collect::<Vec<_>>(), width)
 }
 
 fn sentence(

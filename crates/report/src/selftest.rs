@@ -8,7 +8,7 @@ use model::selftest::{
 use units::{count, counted, percent, time};
 
 use crate::difference::Difference;
-use crate::text::{Width, heading, paragraph};
+use crate::text::{Width, bullet, heading, paragraph};
 use crate::{noise, place};
 
 /// More intervals than this are promised not to miss the truth.
@@ -208,9 +208,7 @@ fn conclusion(result: &SelftestResult, width: Width) -> String {
         return out;
     }
     let mut out = heading("Verdicts from this machine, as it is now, should not be trusted:");
-    for objection in &result.objections {
-        out += &paragraph("  • ", "    ", objection, width);
-    }
+    out.extend(result.objections.iter().map(|objection| bullet(objection, width)));
     out
 }
 

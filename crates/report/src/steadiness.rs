@@ -5,7 +5,7 @@ use units::time;
 
 use crate::difference;
 use crate::subject::Subject;
-use crate::text::{Width, heading, paragraph};
+use crate::text::{Width, list, shortened_list};
 
 /// More lines than this would not be read; the rest is in the result file.
 const LINES_MAX: usize = 6;
@@ -15,18 +15,7 @@ const CARRIED_MIN: f64 = 0.01;
 
 /// The section; nothing where all was steady.
 pub(crate) fn section(subject: Subject, width: Width) -> String {
-    let lines = sentences(subject);
-    if lines.is_empty() {
-        return String::new();
-    }
-    let told = lines.iter().take(LINES_MAX);
-    let mut out = format!("\n{}", heading("Changes during the run"));
-    out.extend(told.map(|text| paragraph("  • ", "    ", text, width)));
-    if lines.len() > LINES_MAX {
-        let more = format!("{} more: see --json", lines.len() - LINES_MAX);
-        out += &paragraph("  • ", "    ", &more, width);
-    }
-    out
+    list("Changes during the run", &shortened_list(sentences(subject), LINES_MAX), width)
 }
 
 /// A sentence for each change.

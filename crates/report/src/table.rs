@@ -105,17 +105,17 @@ fn judged(comparison: &Comparison, full: bool) -> Vec<Cell> {
         // Shorter than in a sentence, for the room that a row has.
         cells.push(Cell::new(interval.replace(" to ", "–")));
     }
-    cells.push(verdict(comparison));
+    cells.push(verdict(comparison.verdict));
     cells
 }
 
-fn verdict(comparison: &Comparison) -> Cell {
-    let style = match comparison.verdict {
+pub(crate) fn verdict(verdict: Verdict) -> Cell {
+    let style = match verdict {
         Verdict::Faster => AnsiColor::Green.on_default().bold(),
         Verdict::Slower => AnsiColor::Red.on_default().bold(),
         Verdict::Same => Style::new().bold(),
         Verdict::Unclear => AnsiColor::Yellow.on_default(),
         Verdict::Invalid => AnsiColor::Magenta.on_default().bold(),
     };
-    Cell::new(comparison.verdict.as_str()).styled(style)
+    Cell::new(verdict.as_str()).styled(style)
 }

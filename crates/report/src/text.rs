@@ -30,6 +30,28 @@ pub fn paragraph(first: &str, rest: &str, text: &str, width: Width) -> String {
     styled_paragraph(first, rest, &printable(text), width)
 }
 
+/// An item of a list.
+pub(crate) fn bullet(text: &str, width: Width) -> String {
+    paragraph("  • ", "    ", text, width)
+}
+
+/// A heading with a list below it, apart from what is above; nothing where the list is empty.
+pub(crate) fn list(title: &str, items: &[String], width: Width) -> String {
+    if items.is_empty() {
+        return String::new();
+    }
+    let items: String = items.iter().map(|text| bullet(text, width)).collect();
+    format!("\n{}{items}", heading(title))
+}
+
+/// The first items of a list, and how many more the result file has.
+pub(crate) fn shortened_list(mut items: Vec<String>, items_max: usize) -> Vec<String> {
+    let more = items.len().saturating_sub(items_max);
+    items.truncate(items_max);
+    items.extend((more > 0).then(|| format!("{more} more: see --json")));
+    items
+}
+
 /// The same of a text with styles, whose other parts the caller has made printable.
 pub(crate) fn styled_paragraph(first: &str, rest: &str, text: &str, width: Width) -> String {
     wrapped(first, rest, text, width.max(30)).join("\n") + "\n"

@@ -10,7 +10,7 @@ use model::grouped::each_once;
 use model::printable::printable;
 
 use crate::subject::Subject;
-use crate::text::{Width, heading, paragraph};
+use crate::text::{Width, bullet, list};
 
 /// More lines than this about one study would not be read; the rest is in the
 /// result file.
@@ -24,15 +24,11 @@ struct Shared<'a> {
 
 /// Why the arms of one study with the same parameters compare as they do.
 pub(crate) fn study(subject: Subject, arms: &[&ArmResult], width: Width) -> String {
-    let causes = causes(subject, arms);
-    if causes.is_empty() {
-        return String::new();
+    let causes = causes(subject, arms).into_iter().map(|(text, _)| text);
+    match list("  Why", &causes.take(LINES_MAX).collect::<Vec<_>>(), width) {
+        none if none.is_empty() => none,
+        causes => causes + &next(&nexts(subject, arms), width),
     }
-    let mut out = format!("\n{}", heading("  Why"));
-    for (text, _) in causes.iter().take(LINES_MAX) {
-        out += &paragraph("  • ", "    ", text, width);
-    }
-    out + &next(&nexts(subject, arms), width)
 }
 
 /// Every cause of what the arms differ by, in a sentence that tells where it was found,
@@ -58,9 +54,7 @@ fn of_study<'a>(subject: Subject<'a>, arms: &[&ArmResult]) -> Vec<&'a Comparison
 
 /// What disturbed the run as a whole: of each kind the first arm's figures.
 pub(crate) fn run(subject: Subject, width: Width) -> String {
-    let told = interference(subject);
-    let out: String = told.iter().map(|text| paragraph("  • ", "    ", text, width)).collect();
-    if out.is_empty() { out } else { format!("\n{}{out}", heading("Interference")) }
+    list("Interference", &interference(subject), width)
 }
 
 /// The same in sentences.
@@ -138,7 +132,7 @@ fn found_in(subject: Subject, of: &[&Comparison]) -> String {
 fn next(nexts: &[&Next], width: Width) -> String {
     let mut out = String::new();
     for next in nexts {
-        out += &paragraph("  • ", "    ", &next.text, width);
+        out += &bullet(&next.text, width);
         if let Some(command) = &next.command {
             // Not wrapped: it is to be copied.
             out += &format!("    To measure it:\n      {}\n", printable(command));
