@@ -32,8 +32,12 @@ fn way(arm: &ArmResult) -> (String, bool) {
 pub(crate) fn without(arm: &ArmResult, params: &[&str]) -> String {
     params.iter().fold(of_arm(arm), |name, param| {
         let value = arm.params.get(*param).map_or("", String::as_str);
-        let shown = format!("{param}={value}");
-        let name = name.replace(&format!(", {shown}"), "").replace(&format!("{shown}, "), "");
-        name.replace(&format!("({shown})"), "")
+        without_param(&name, &format!("{param}={value}"))
     })
+}
+
+/// A name without one parameter, `sync=each`.
+pub(crate) fn without_param(name: &str, shown: &str) -> String {
+    let name = name.replace(&format!(", {shown}"), "").replace(&format!("{shown}, "), "");
+    name.replace(&format!("({shown})"), "")
 }

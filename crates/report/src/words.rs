@@ -8,6 +8,7 @@ use model::grouped::group_of;
 use units::{count, percent, three_digits, time};
 
 use crate::difference::{self, Difference};
+use crate::names;
 use crate::subject::Subject;
 
 /// The rate at which a time is turned into a share of a core.
@@ -249,10 +250,7 @@ fn group(comparisons: &[&Comparison], subject: Subject, base: &ArmResult) -> Str
 /// An arm's name without the parameters in which another differs from it.
 fn without_what_differs(name: String, arm: &ArmResult, other: &ArmResult) -> String {
     let shown = arm.params_apart_from(other).map(|(name, value)| format!("{name}={value}"));
-    shown.fold(name, |name, shown| {
-        let name = name.replace(&format!(", {shown}"), "").replace(&format!("{shown}, "), "");
-        name.replace(&format!("({shown})"), "")
-    })
+    shown.fold(name, |name, shown| names::without_param(&name, &shown))
 }
 
 /// An arm's name without its place: `log/held`.
