@@ -8,6 +8,7 @@ use model::run::Run;
 use super::words::{self, Cells};
 use crate::manners;
 use crate::markdown_text::escaped;
+use crate::tables::Section;
 
 /// What a run says of its article, under a name that tells it from others.
 pub(super) struct ArticleReport<'a> {
@@ -39,24 +40,21 @@ pub(super) fn tables(runs: &[ArticleReport]) -> String {
 fn table(runs: &[ArticleReport], group: &[FigureHere]) -> String {
     let runs = runs.iter().map(|run| (run.name.clone(), run.reproduction));
     let columns = words::columns_beside(runs, group);
-    let names = columns.iter().map(|column| escaped(&column.name));
-    let heads: Vec<String> = std::iter::once(String::new()).chain(names).collect();
+    let names = columns.iter().map(|column| column.name.as_str());
+    let heads: Vec<&str> = std::iter::once("").chain(names).collect();
     let rows = group.iter().enumerate().map(|(row, figure)| {
         let cells = columns.iter().map(|column| cell(&column.cells[row]));
-        std::iter::once(escaped(&figure.what)).chain(cells).collect::<Vec<_>>()
+        std::iter::once(figure.what.clone()).chain(cells).collect::<Vec<_>>()
     });
-    let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
-    let rule: Vec<String> =
-        (0..heads.len()).map(|at| if at == 0 { "---" } else { "---:" }.to_owned()).collect();
-    let rows: String = rows.map(|row| line(&row)).collect();
+    let table = Section::new("", &heads, rows).markdown();
     let notes: String =
         words::notes(group).into_iter().map(|note| format!("{}\n\n", escaped(note))).collect();
-    format!("{}\n\n{}{}{rows}\n{notes}", escaped(&group[0].group), line(&heads), line(&rule))
+    format!("{}\n\n{table}\n{notes}", escaped(&group[0].group))
 }
 
 fn cell(Cells { value, ratio }: &Cells) -> String {
     let gap = if ratio.is_empty() { "" } else { " " };
-    escaped(&format!("{value}{gap}{ratio}"))
+    format!("{value}{gap}{ratio}")
 }
 
 /// Each conclusion, and what each run says of it.
