@@ -48,6 +48,11 @@ fn blocks(
     out
 }
 
+/// How long a step took, to divide by.
+fn seconds(seen: &StepAnalysis) -> f64 {
+    seen.seconds.max(1e-9)
+}
+
 /// A server names itself, and what went wrong may name anything.
 fn with_printable_texts(run: &LoadRun) -> LoadRun {
     let mut run = run.clone();

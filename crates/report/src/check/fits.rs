@@ -40,12 +40,11 @@ pub(super) fn text(shown: Shown<'_>) -> String {
 }
 
 fn style(fits: Fits) -> Style {
-    let colour = match fits {
-        Fits::Yes => AnsiColor::Green,
-        Fits::No => AnsiColor::Red,
-        Fits::Undecided | Fits::NothingAsked => return Style::new().bold(),
-    };
-    Style::new().bold().fg_color(Some(colour.into()))
+    match fits {
+        Fits::Yes => AnsiColor::Green.on_default().bold(),
+        Fits::No => AnsiColor::Red.on_default().bold(),
+        Fits::Undecided | Fits::NothingAsked => Style::new().bold(),
+    }
 }
 
 fn why(place: &PlaceCheck, fit: &Fit, program: &Program) -> String {

@@ -149,27 +149,21 @@ fn about_run(page: &mut Page, run: &Run, analysis: &Analysis) {
     let of = Labels::default()
         .with("studies", &listed(run.studies.iter().map(|study| study.name.as_str()).collect()))
         .with("places", &listed(run.places.iter().map(|place| place.label.as_str()).collect()));
-    let mut gauge = |name, unit, help, value| {
-        page.gauge(&Family::new(name, unit, help), [(of.clone(), value)]);
+    let mut gauge = |name, unit, help, value: f64| {
+        page.gauge(&Family::new(name, unit, help), [(of.clone(), Some(value))]);
     };
     let began = humantime::parse_rfc3339(&run.run.started).ok();
     let began = began.and_then(|time| time.duration_since(SystemTime::UNIX_EPOCH).ok());
-    let began = began.map(|since| since.as_secs_f64());
+    // What is no number has no sample.
+    let began = began.map_or(f64::NAN, |since| since.as_secs_f64());
     gauge("iotoll_run_start_time_seconds", "seconds", "When the run began, Unix time.", began);
-    let took = Some(run.run.seconds);
-    gauge("iotoll_run_duration_seconds", "seconds", "How long the run took.", took);
-    let blocks = Some(analysis.blocks as f64);
-    gauge("iotoll_run_blocks", "", "Completed blocks.", blocks);
-    let interrupted = Some(f64::from(u8::from(run.run.interrupted)));
+    gauge("iotoll_run_duration_seconds", "seconds", "How long the run took.", run.run.seconds);
+    gauge("iotoll_run_blocks", "", "Completed blocks.", analysis.blocks as f64);
+    let interrupted = f64::from(u8::from(run.run.interrupted));
     let help = "1 if the run was stopped before its end, 0 otherwise.";
     gauge("iotoll_run_interrupted", "", help, interrupted);
-    let threshold = Some(run.plan.threshold);
-    gauge(
-        "iotoll_worth_ratio",
-        "ratio",
-        "The smallest relative difference that matters.",
-        threshold,
-    );
+    let help = "The smallest relative difference that matters.";
+    gauge("iotoll_worth_ratio", "ratio", help, run.plan.threshold);
     let info = of.with("run", &run.run.id).with("version", &run.run.version);
     let family = Family::new("iotoll_run_info", "", "The run and the version of iotoll.");
     page.gauge(&family, [(info, Some(1.0))]);

@@ -1,6 +1,7 @@
 //! The command that would measure a run's plan again.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use model::description::{ParamForm, StudyDescription};
 use model::grouped::each_once;
@@ -65,18 +66,21 @@ fn settings(run: &Run, study: &StudyDescription) -> Option<Vec<String>> {
     (is_product && of_way.values().any(|arms| *arms == product)).then_some(words)
 }
 
+/// How long the run was to take at the most.
+pub(super) fn budget(run: &Run) -> String {
+    exact_duration(Duration::try_from_secs_f64(run.plan.budget_s).unwrap_or_default())
+}
+
 fn numbers(run: &Run) -> Vec<String> {
-    let budget = std::time::Duration::try_from_secs_f64(run.plan.budget_s).unwrap_or_default();
-    let mut words = vec!["--budget".to_owned(), exact_duration(budget)];
+    let mut words = vec!["--budget".to_owned(), budget(run)];
     let share = |share: f64| format!("{}%", share * 100.0);
-    let rates = &run.plan.per_second;
     if (run.plan.threshold - model::plan::DEFAULT_THRESHOLD).abs() > 1e-12 {
         words.extend(["--threshold".to_owned(), share(run.plan.threshold)]);
     }
     if (run.plan.error_rate - model::plan::DEFAULT_ERROR_RATE).abs() > 1e-12 {
         words.extend(["--error-rate".to_owned(), share(run.plan.error_rate)]);
     }
-    for (study, rate) in rates {
+    for (study, rate) in &run.plan.per_second {
         words.extend(["--per-second".to_owned(), format!("{study}={rate}")]);
     }
     if run.plan.gentle {

@@ -1,7 +1,7 @@
 //! What a run ran on, what disturbed it, and how to have it again.
 
 use model::run::Run;
-use units::{exact_duration, percent};
+use units::percent;
 
 use super::command;
 use super::markup::{Markup, classed, el};
@@ -67,7 +67,7 @@ pub(super) fn repeating(run: &Run) -> Markup {
         ("took", format!("{:.1} s", run.run.seconds)),
         ("version", format!("iotoll {}", run.run.version)),
         ("random seed", run.run.seed.to_string()),
-        ("budget", exact_duration(budget(run))),
+        ("budget", command::budget(run)),
         ("smallest difference that matters", percent(run.plan.threshold)),
         ("error rate per verdict", percent(run.plan.error_rate)),
     ];
@@ -97,8 +97,4 @@ fn kept(is_whole: bool) -> Markup {
                    iotoll rerun report.html";
     let lines = command.lines().map(command_line);
     std::iter::once(el("p").text(text)).chain(lines).collect()
-}
-
-fn budget(run: &Run) -> std::time::Duration {
-    std::time::Duration::try_from_secs_f64(run.plan.budget_s).unwrap_or_default()
 }

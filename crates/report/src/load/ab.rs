@@ -7,6 +7,8 @@
 
 use std::fmt::Write;
 
+use super::seconds;
+
 use model::load::{LoadRun, Step, StepAnalysis, Times};
 
 pub(super) fn block(
@@ -30,10 +32,6 @@ pub(super) fn block(
         writeln!(out, "\nINVALID: {why}")?;
     }
     Ok(())
-}
-
-fn seconds(seen: &StepAnalysis) -> f64 {
-    seen.seconds.max(1e-9)
 }
 
 /// What was done, counted.

@@ -118,10 +118,9 @@ fn told(conclusion: &ConclusionHere, width: Width) -> String {
 }
 
 fn style(decision: Decision) -> Style {
-    let colour = match decision {
-        Decision::Holds => AnsiColor::Green,
-        Decision::DoesNotHold => AnsiColor::Red,
-        Decision::Unclear | Decision::NotComparable => return Style::new().bold(),
-    };
-    Style::new().bold().fg_color(Some(colour.into()))
+    match decision {
+        Decision::Holds => AnsiColor::Green.on_default().bold(),
+        Decision::DoesNotHold => AnsiColor::Red.on_default().bold(),
+        Decision::Unclear | Decision::NotComparable => Style::new().bold(),
+    }
 }
