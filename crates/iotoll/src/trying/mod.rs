@@ -96,7 +96,9 @@ fn tried(
     let recorded_run = |trial: &Trial, took| RecordedRun::of(args, trial, grounds, took, own_users);
     let (took, mut failed) = trial.survey(grounds.work())?;
     let asked = Asked { budget: args.budget, rounds: args.rounds.map(NonZeroU32::get) };
-    budget::too_short(asked, took, began.elapsed()).iter().for_each(|why| output::note(why));
+    if let Some(why) = budget::too_short(asked, took, began.elapsed()) {
+        output::note(&why);
+    }
     let mut recorded = recorded_run(&trial, took)?;
     if let Some((took, again)) = trial.survey_again(&recorded.found.refused)? {
         failed = again;

@@ -36,7 +36,7 @@ impl Commits {
     pub(super) fn read(trace: &Path, recipe: &Recipe) -> Result<Self> {
         let file = File::open(trace).with_context(|| trace.display().to_string())?;
         let mut reader = TraceReader::new(std::io::BufReader::new(file))?;
-        let (mut follower, mut cutter) = (Follower::new(), Cutter::new(recipe));
+        let (mut follower, mut cutter) = (Follower::default(), Cutter::new(recipe));
         while let Some(entry) = reader.next_entry()? {
             let files = follower.follow(&entry);
             if let (Entry::Call(call), Some(files)) = (&entry, files) {
