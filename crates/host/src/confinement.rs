@@ -77,17 +77,14 @@ fn refuse_paths() -> Result<RulesetStatus, RulesetError> {
     Ok(rules.create()?.restrict_self()?.ruleset)
 }
 
-/// Installs the list of calls. Calls of another architecture end the process.
+/// Installs the list of calls. Calls of another architecture end the process. A call that is not in
+/// the list fails as one that the kernel does not have: the C library then falls back to older calls,
+/// which are in the list.
 fn refuse_calls() -> Result<(), seccompiler::Error> {
-    apply_filter(&filter()?)
-}
-
-/// A call that is not in the list fails as one that the kernel does not have: the C library then
-/// falls back to older calls, which are in the list.
-fn filter() -> Result<BpfProgram, seccompiler::BackendError> {
     let refused = SeccompAction::Errno(libc::ENOSYS as u32);
     let architecture = std::env::consts::ARCH.try_into()?;
-    SeccompFilter::new(rules()?, refused, SeccompAction::Allow, architecture)?.try_into()
+    let filter = SeccompFilter::new(rules()?, refused, SeccompAction::Allow, architecture)?;
+    apply_filter(&BpfProgram::try_from(filter)?)
 }
 
 fn rules() -> Result<BTreeMap<i64, Vec<SeccompRule>>, seccompiler::BackendError> {
