@@ -17,11 +17,16 @@ pub fn bill_of<R: Read>(reader: &mut TraceReader<R>, command_of: CommandOf) -> R
     while let Some(entry) = reader.next_entry()? {
         bill_builder.take(&entry);
     }
-    let Billed { mut bill, uses, requests, needless } =
-        bill_builder.finish(reader.summary(), reader.lost());
-    bill.needless = needless.found(&bill, patterns::WORTH_TELLING);
+    let billed = bill_builder.finish(reader.summary(), reader.lost());
+    Ok(completed(billed, patterns::WORTH_TELLING, command_of))
+}
+
+/// A bill with what is found in the rest, and with needless work of this share of the time on.
+pub(crate) fn completed(billed: Billed, least: f64, command_of: CommandOf) -> Bill {
+    let Billed { mut bill, uses, requests, needless } = billed;
+    bill.needless = needless.found(&bill, least);
     bill.patterns = patterns::find(&bill, &uses, command_of);
     bill.advice = advice::find(&bill, &uses);
     bill.unit = UnitCost::of(&bill, requests);
-    Ok(bill)
+    bill
 }

@@ -3,15 +3,14 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::advice;
-use crate::bill::{Bill, BillBuilder, Billed};
+use crate::bill::{Bill, BillBuilder};
+use crate::build::completed;
 use crate::chunk::{ChunkReader, Kind, Next};
 use crate::coder::{Coder, told};
 use crate::entry::Entry;
 use crate::header::{Header, OverheadNs, Summary};
 use crate::paths::Paths;
 use crate::pattern::CommandOf;
-use crate::patterns;
 use crate::reader::TraceReader;
 use crate::writer::TraceWriter;
 
@@ -70,10 +69,7 @@ pub fn entries(mut bytes: &[u8], command_of: CommandOf) -> Option<Bill> {
         bill_builder.take(&entry);
         count += 1;
     }
-    let Billed { mut bill, uses, needless, .. } = bill_builder.finish(None, 0);
-    bill.needless = needless.found(&bill, 0.0);
-    bill.patterns = patterns::find(&bill, &uses, command_of);
-    bill.advice = advice::find(&bill, &uses);
+    let bill = completed(bill_builder.finish(None, 0), 0.0, command_of);
     for pattern in &bill.patterns {
         assert!((0.0..=1.0).contains(&pattern.share), "{pattern:?}");
     }

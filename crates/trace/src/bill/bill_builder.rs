@@ -255,7 +255,6 @@ impl BillBuilder {
         };
         let (files, unknown) = (self.files.cost(whole), self.unknown.cost(whole));
         let parts = Whole { files: Some((files.summed_ns, files.busy_share)), ..whole };
-        let unseen = |(kind, count)| UnseenCount { kind, count };
         let met = |kind| self.unseen.get(&kind).copied().unwrap_or_default();
         let sight = Sight {
             header: &self.header,
@@ -409,6 +408,10 @@ impl BillBuilder {
         };
         files.into_iter().take(TOP_FILES).map(cost).collect()
     }
+}
+
+fn unseen((kind, count): (Unseen, u64)) -> UnseenCount {
+    UnseenCount { kind, count }
 }
 
 /// A time without the recorder's overhead.
