@@ -60,9 +60,8 @@ pub(crate) fn frequency(root: &Root) -> Frequency {
     for name in root.names(FOLDER) {
         let of = |file: &str| root.attribute(format!("{FOLDER}/{name}/cpufreq/{file}"));
         frequency.governors.extend(of("scaling_governor"));
-        frequency
-            .current_khz
-            .extend(of("scaling_cur_freq").and_then(|khz| khz.parse::<u64>().ok()));
+        let khz = of("scaling_cur_freq").and_then(|khz| khz.parse::<u64>().ok());
+        frequency.current_khz.extend(khz);
     }
     frequency
 }

@@ -160,14 +160,10 @@ fn large_pages(root: &Root, mount: &Mount) -> Option<Detail> {
     match mount.filesystem.as_str() {
         "tmpfs" => {
             let chosen = root.attribute(SHMEM).unwrap_or_default();
-            if let Some(word) =
-                ["deny", "force"].iter().find(|w| chosen.contains(&format!("[{w}]")))
-            {
-                return Some(Detail::new(
-                    "large pages",
-                    format!("{word} (overrides every tmpfs mount)"),
-                    SHMEM,
-                ));
+            let is_chosen = |word: &&str| chosen.contains(&format!("[{word}]"));
+            if let Some(word) = ["deny", "force"].into_iter().find(is_chosen) {
+                let value = format!("{word} (overrides every tmpfs mount)");
+                return Some(Detail::new("large pages", value, SHMEM));
             }
             let huge = mount.super_option("huge").map_or("never".into(), OsStr::to_string_lossy);
             Some(Detail::new("large pages", format!("huge={huge}"), TABLE))

@@ -127,14 +127,11 @@ impl<'a> Stack<'a> {
             Keeping::Fuse => self.fuse(mount),
             Keeping::Overlay => self.overlay(mount),
             Keeping::Btrfs => self.btrfs(mount),
-            Keeping::Pooled => self.untold(
-                StorageKind::Disk,
-                format!(
-                    "only its own tools can list the devices behind {} {}",
-                    mount.filesystem,
-                    mount.source.display()
-                ),
-            ),
+            Keeping::Pooled => {
+                let (filesystem, source) = (&mount.filesystem, mount.source.display());
+                let why = "only its own tools can list the devices behind";
+                self.untold(StorageKind::Disk, format!("{why} {filesystem} {source}"))
+            }
             Keeping::Device if mount.device.is_anonymous() => {
                 let filesystem = &mount.filesystem;
                 let why = format!("where {filesystem} stores its files: it names no device");
