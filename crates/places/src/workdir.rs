@@ -14,8 +14,7 @@
 //! it, and so keeps the folder for as long as it works there; it never removes it.
 
 use std::ffi::{CStr, CString};
-use std::os::fd::AsRawFd;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
 use host::owner::Owner;
