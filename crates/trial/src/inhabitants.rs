@@ -2,10 +2,13 @@
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
+use std::path::PathBuf;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
+
+use crate::error::{At as _, Error};
 
 /// So long they may take to end by themselves, …
 const STRAGGLING: Duration = Duration::from_millis(200);
@@ -16,12 +19,26 @@ const LOOK: Duration = Duration::from_millis(10);
 /// The processes in a mount namespace but for the one that holds it.
 #[derive(Clone, Copy, Debug)]
 pub struct Inhabitants {
-    pub(crate) holder: u32,
+    holder: u32,
     /// Its device and inode.
-    pub(crate) namespace: (u64, u64),
+    namespace: (u64, u64),
 }
 
 impl Inhabitants {
+    /// Those with the process that holds it. An error where it is this process's own: they would be
+    /// all that run here.
+    pub(crate) fn of(holder: u32) -> Result<Self, Error> {
+        let [namespace, own] = [holder.to_string(), "self".to_owned()].map(|process| {
+            let path = PathBuf::from(format!("/proc/{process}/ns/mnt"));
+            fs::metadata(&path).map(|facts| (facts.dev(), facts.ino())).at("looking at", &path)
+        });
+        let namespace = namespace?;
+        if namespace == own? {
+            return Err(Error::View("it has no mounts of its own".to_owned()));
+        }
+        Ok(Self { holder, namespace })
+    }
+
     /// Ends them; whether there were any that did not end by themselves.
     pub fn end(&self) -> bool {
         if self.are_gone_after(STRAGGLING) {

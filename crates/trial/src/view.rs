@@ -6,11 +6,10 @@
 //! is gone with the last of them, however they end.
 
 use std::ffi::CString;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -93,9 +92,7 @@ impl View {
         let namespaces = kinds.iter().map(open).collect::<Result<_, _>>()?;
         let named = CString::new(folder.as_os_str().as_bytes());
         let folder = named.map_err(io::Error::from).at("entering", folder)?;
-        let mounts = PathBuf::from(format!("/proc/{number}/ns/mnt"));
-        let facts = fs::metadata(&mounts).at("looking at", &mounts)?;
-        let inhabitants = Inhabitants { holder: number, namespace: (facts.dev(), facts.ino()) };
+        let inhabitants = Inhabitants::of(number)?;
         Ok(Self { _process: process, namespaces, folder, own_users, inhabitants })
     }
 

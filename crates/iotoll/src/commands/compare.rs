@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, bail, ensure};
 use clap::{Args, ValueHint};
+use engine::run_limits::WRITE_LIMIT_BYTES;
 use host::input::Input;
 use model::demands::Typed;
 use model::place::Target;
@@ -15,7 +16,7 @@ use model::place_argument::PlaceArgument;
 use model::plan::{Draft, GENTLE_BUDGET, Plan, StudyPlan, parse_budget, parse_rounds};
 use model::plan_file;
 use model::study::{ParamKind, StudyDescription, parse_error_rate, parse_threshold};
-use units::{Limit, quoted};
+use units::{Limit, exact_size, quoted};
 
 use crate::cli::{Offered, RunArgs, heading};
 use crate::exit::{self, Exit, UsageError};
@@ -289,11 +290,24 @@ fn plan_of(args: &CompareArgs, named: &Named, clients: usize) -> anyhow::Result<
     draft.threshold = args.threshold.or(draft.threshold);
     draft.rounds = args.rounds.or(draft.rounds);
     draft.gentle |= args.run.gentle;
-    draft.write_limit_bytes = args.run.write_limit.or(draft.write_limit_bytes);
+    draft.write_limit_bytes = write_limit(args.run.write_limit, draft.write_limit_bytes)?;
     draft.budget = args.budget.or(draft.budget).or(draft.gentle.then_some(GENTLE_BUDGET));
     draft.seed = args.seed.or(draft.seed);
     draft.fail.extend(args.fail.iter().cloned());
     Ok((draft.finish(u64::from(rand::random::<u32>()))?, typed))
+}
+
+/// What may be written. A plan comes from anywhere: only its user allows more than usual.
+fn write_limit(typed: Option<u64>, of_plan: Option<u64>) -> Result<Option<u64>, UsageError> {
+    match of_plan.filter(|bytes| typed.is_none() && *bytes > WRITE_LIMIT_BYTES) {
+        None => Ok(typed.or(of_plan)),
+        Some(bytes) => Err(UsageError(format!(
+            "the plan may write up to {}, and usual is {}; if you mean that, add --write-limit {}",
+            exact_size(bytes),
+            exact_size(WRITE_LIMIT_BYTES),
+            quoted(&exact_size(bytes))
+        ))),
+    }
 }
 
 /// Chooses the studies: those of the user's own first, then those that are asked for, and the

@@ -354,6 +354,11 @@ fn a_plan_keeps_how_long_and_how_gently_it_is_measured_and_flags_override_it() {
         let text = fs::read_to_string(&file).unwrap();
         let says = format!("rounds = {rounds}\ngentle = true\nwrite_limit = \"1 GiB\"\n");
         assert!(text.contains(&says), "{text}");
+        // What others wrote may ask for less than usual alone.
+        fs::write(&file, text.replace("\"1 GiB\"", "\"1 TiB\"")).unwrap();
+        let dry = ["compare", file.to_str().unwrap(), "--dry-run"];
+        assert_fails(&run(dry), 2, &["add --write-limit '1024 GiB'"]);
+        assert!(run([&dry[..], &["--write-limit", "1 TiB"]].concat()).status.success());
         fs::remove_file(file).unwrap();
     }
 }

@@ -193,9 +193,15 @@ fn a_program_that_waits_is_not_too_coarse_for_ptrace() {
     if !mechanisms("a_program_that_waits_is_not_too_coarse_for_ptrace").contains(&"ptrace") {
         return;
     }
-    let recorded = record("ptrace", &["sleep", "0.5"].map(str::to_owned));
-    let said = stderr(&recorded.output);
-    assert!(recorded.output.status.success() && !said.contains("too coarse"), "{said}");
+    let mut said = String::new();
+    let has_bill = |_| {
+        let recorded = record("ptrace", &["sleep", "0.5"].map(str::to_owned));
+        said = stderr(&recorded.output);
+        assert!(recorded.output.status.success(), "{said}");
+        !said.contains("too coarse")
+    };
+    // On a busy machine the recorder may wait for a processor for most of its time.
+    assert!((0..3).any(has_bill), "{said}");
 }
 
 /// Fails where what the command prints is part of the trace.
