@@ -340,9 +340,8 @@ fn a_plan_file_is_run_and_flags_go_before_it() {
 #[test]
 fn a_plan_keeps_how_long_and_how_gently_it_is_measured_and_flags_override_it() {
     let places = Places::new();
-    let [first, second] = ["a.toml", "b.toml"].map(|name| {
-        places.ram.path().parent().unwrap().join(format!("{}-{name}", std::process::id()))
-    });
+    let folder = tempfile::tempdir().unwrap();
+    let [first, second] = ["a.toml", "b.toml"].map(|name| folder.path().join(name));
     let [one, other] = [&first, &second].map(|path| path.to_str().unwrap());
     let how = ["--gentle", "--rounds", "7", "--write-limit", "1GiB", "--study", "log"];
     let dry = run(compare(&places, &[&how[..], &["--write-plan", one, "--dry-run"]].concat()));
@@ -359,7 +358,6 @@ fn a_plan_keeps_how_long_and_how_gently_it_is_measured_and_flags_override_it() {
         let dry = ["compare", file.to_str().unwrap(), "--dry-run"];
         assert_fails(&run(dry), 2, &["add --write-limit '1024 GiB'"]);
         assert!(run([&dry[..], &["--write-limit", "1 TiB"]].concat()).status.success());
-        fs::remove_file(file).unwrap();
     }
 }
 
