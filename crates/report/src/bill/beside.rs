@@ -113,7 +113,7 @@ fn recorder(bill: &Bill) -> Option<String> {
 fn beside(bill: &Bill) -> Option<String> {
     // Threads may be in both at once.
     let share = bill.kernel_files.busy_share.high.min(1.0 - bill.files.busy_share.low);
-    (share >= KERNEL).then(|| {
+    (share >= KERNEL && !bill.too_coarse).then(|| {
         format!(
             "{} with files of the kernel and devices (/proc, /sys, /dev), which nobody can move.",
             percent(share)

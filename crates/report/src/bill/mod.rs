@@ -25,7 +25,8 @@ const LINES: usize = 40;
 pub fn bill(bill: &Bill, full: bool, width: Width) -> String {
     let opening = heading_of(&opening::sentence(bill), width);
     if bill.too_coarse {
-        return opening + &paragraph("", "", &opening::counts(bill), width);
+        let counts = paragraph("", "", &opening::counts(bill), width);
+        return [opening, counts, beside::all(bill, true, width)].concat();
     }
     let facts = paragraph("", "", &opening::facts(bill), width);
     let tables = tables::all(bill, full, width);

@@ -187,13 +187,17 @@ fn what_was_not_seen_is_no_bound() {
     let sees = Sees { faults: false, ..header().sees };
     let mut planted = a_second(&Header { sees, ..header() });
     planted.push(&Entry::Unseen { kind: Unseen::Programs, count: 1 });
-    let bill = billed(&planted.finish());
+    let mut bill = billed(&planted.finish());
     assert!(!bill.bound.complete);
     let text = said(&bill);
     let opening = "app spends at least 13% of its time with files: 10% waiting for fsync in data/. How \
                    much more is not known, because programs that it started and page faults of mapped \
                    files could not be seen.";
     assert!(text.starts_with(opening) && !text.contains("No move"), "{text}");
+    // Nor is it counted.
+    bill.too_coarse = true;
+    let text = said(&bill);
+    assert!(text.contains("are exact") && text.contains("1 program could not be"), "{text}");
 }
 
 /// Fails where the answer depends on for how long an idle program is watched.
