@@ -30,7 +30,7 @@ pub(crate) fn results(
     .collect()
 }
 
-/// What a result has of its arm whatever was measured.
+/// A result with what its arm tells, before anything measured is added.
 pub(crate) fn named(run: &Run, arm: &ArmRecord) -> ArmResult {
     ArmResult {
         id: arm.id.clone(),

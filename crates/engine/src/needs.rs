@@ -5,8 +5,8 @@ use crate::local::KEPT_FOLDERS;
 use crate::measure::slices_max;
 use crate::study::{About, Footprint, RunsIn, Workload};
 
-/// What a run comes to at each of so many places: there at once what was not put aside, and written
-/// over the whole run, were it not for its limit.
+/// What a run needs at each place: the space that slices and arms take at once, without what is put
+/// aside, and what the whole run would write without a limit.
 pub fn needs(job: &Job, workloads: &[Box<dyn Workload>], places: usize) -> Vec<Footprint> {
     (0..places).map(|place| needs_at(place, job, workloads)).collect()
 }

@@ -13,8 +13,8 @@ pub trait SliceRunner {
     /// Time since the run began.
     fn elapsed(&self) -> Duration;
 
-    /// Is told when the run ends: who would have to wait for longer does not, and says that the time
-    /// has passed.
+    /// Tells the runner when the run ends. A pause that would go beyond that is not waited for: its
+    /// time counts as passed.
     fn end_at(&mut self, _budget: Duration) {}
 
     /// Whether the run was interrupted.

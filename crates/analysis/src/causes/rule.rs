@@ -12,7 +12,7 @@ pub(super) const BOUND: f64 = 0.5;
 /// Waiting of a kind that takes at least this share of the time is worth a
 /// sentence: to be rid of it would pay four times the usual threshold.
 pub(super) const NOTABLE: f64 = 0.2;
-/// Waits for a processor are told where less than this of the time is without them.
+/// A cause mentions waits for a processor if the time without them is less than this share.
 const UNDISTURBED: f64 = 0.95;
 
 /// One cause: what it is called and when it is named.

@@ -37,7 +37,7 @@ impl Destination {
         }
     }
 
-    /// The same of a file whose name ends in one of these, if in anything.
+    /// Opens a file whose name has one of these endings, or none.
     pub(crate) fn open_named(path: &Path, endings: &[&str]) -> anyhow::Result<Self> {
         if let Some(ending) = path.extension()
             && endings.iter().all(|known| ending != *known)

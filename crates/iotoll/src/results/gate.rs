@@ -29,7 +29,7 @@ pub(crate) struct Gate {
 }
 
 impl Gate {
-    /// Reads the baseline before anything is measured. `targets` are the outputs beside it.
+    /// Reads the baseline before anything is measured. `targets` are the run's other outputs.
     pub(crate) fn open(
         args: &GateArgs,
         plan: &Plan,

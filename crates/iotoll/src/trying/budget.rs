@@ -46,23 +46,23 @@ pub(crate) struct Parts {
     pub(crate) copying: Duration,
 }
 
-/// For so many variants, when it has taken so long already.
+/// The plan for this many variants, once `so_far` has passed.
 pub(crate) fn plan(asked: Asked, variants: usize, parts: Parts, so_far: Duration) -> Plan {
     let Parts { took, around, opening, copying } = parts;
     let variants = variants as u32;
     let round = ((took + around + SETTLING) * variants).mul_f64(MARGIN);
-    let anew = (opening * variants + copying).mul_f64(MARGIN);
-    let [fewest, most] = ROUNDS.map(|rounds| (round + anew) * rounds);
+    let stretch = (opening * variants + copying).mul_f64(MARGIN);
+    let [fewest, most] = ROUNDS.map(|rounds| (round + stretch) * rounds);
     let budget = match asked.budget {
         // One round there is in any case, also where it takes longer than was reckoned.
-        Some(budget) => budget.saturating_sub(so_far).max(BEGINNING + (round + anew) * 2),
+        Some(budget) => budget.saturating_sub(so_far).max(BEGINNING + (round + stretch) * 2),
         None if most <= SHORT => most.max(LEAST),
         None => fewest.max(SHORT).min(MOST),
     };
-    let in_all = |budget: Duration, each: Duration| budget.as_secs_f64() / each.as_secs_f64();
-    let room = match budget.checked_sub(anew * ROUNDS[1]) {
-        Some(left) if budget >= most => in_all(left, round),
-        _ => in_all(budget, round + anew),
+    // There are ten stretches, or with fewer rounds, one for each.
+    let room = match budget.checked_sub(stretch * ROUNDS[1]) {
+        Some(left) if budget >= most => left.div_duration_f64(round),
+        _ => budget.div_duration_f64(round + stretch),
     } as u32;
     let runs = room.min(asked.rounds.unwrap_or(u32::MAX)).max(1) * variants;
     let seconds = budget.as_secs_f64().ceil();

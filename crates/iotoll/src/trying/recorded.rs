@@ -11,6 +11,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, anyhow, bail};
+use host::process::Stat;
+use host::root::Root;
 use load::Address;
 use process::StopFlag;
 use record::{PassedOver, Recorder};
@@ -137,9 +139,8 @@ fn stoppable<T>(
 
 /// Whether a process is a zombie or gone.
 fn has_ended(process: Pid) -> bool {
-    let stat = fs::read(format!("/proc/{}/stat", process.as_raw_nonzero())).unwrap_or_default();
-    let name_ends = stat.iter().rposition(|byte| *byte == b')').unwrap_or_default();
-    matches!(stat.get(name_ends + 2), None | Some(b'Z' | b'X'))
+    let stat = Stat::read(&Root::real(), process.as_raw_nonzero().get());
+    stat.is_none_or(|stat| matches!(stat.state, 'Z' | 'X'))
 }
 
 /// Loads a server that somebody else started; that is over in any case.
