@@ -45,9 +45,10 @@ pub fn command_of(pattern: &PatternKind, working_folder: Option<&str>) -> String
         }
         // A rebuild replaces each of its files once.
         PatternKind::Replaced { path, files, file_bytes, per_second, .. } => {
-            let rate = per_second / *files as f64;
+            let templates = (*files).clamp(1, TEMPLATES_MAX);
+            let rate = per_second / templates as f64;
             let cache = Command::new("cache", "rename,direct", rate).set("operation", "rebuild");
-            let cache = cache.set("templates", (*files).clamp(1, TEMPLATES_MAX));
+            let cache = cache.set("templates", templates);
             let bytes = (*file_bytes).clamp(TEMPLATE_BYTES_MIN, TEMPLATE_BYTES_MAX);
             let cache = cache.set("template", bytes).set("classes", 1);
             if *files == 1 { cache.above(path) } else { Command { folder: Some(path), ..cache } }

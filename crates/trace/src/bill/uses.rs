@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap};
+use std::mem;
 use std::sync::Arc;
 
 use super::kind::{KINDS, Kind};
@@ -89,6 +90,8 @@ pub(crate) struct FileUse {
     pub(crate) removed: u64,
     /// Times that it was given another name.
     pub(crate) renamed: u64,
+    /// Whether its name was there after the last call on it.
+    is_there: bool,
     /// Times that another file, just written and not synced, took its place.
     pub(crate) replaced: Tally,
     pub(crate) replaced_bytes: u64,
@@ -113,7 +116,7 @@ impl FileUse {
     }
 
     fn is_unsynced(&self) -> bool {
-        self.writes > 0 && self.syncs == 0
+        self.written_bytes > 0 && self.syncs == 0
     }
 
     /// Time of what forces data to the device.
@@ -243,11 +246,19 @@ impl Uses {
                 _ => file.other(call, open),
             }
         }
+        if followed.path.is_some() {
+            let left = !call.failed() && matches!(call.op, Op::Unlink | Op::Rename);
+            file.is_there = call.result != ENOENT && !left;
+        }
         // It may be open by other descriptors: a shell writes by its standard output alone.
         if let (Op::Close, Some(closed)) = (call.op, &followed.file)
             && let Some(open) = self.open.get_mut(&closed.number)
         {
             file.close(open, followed.process);
+            // The follower let go of it with the last descriptor.
+            if Arc::strong_count(closed) == 1 {
+                self.open.remove(&closed.number);
+            }
         }
         if let (Kind::Read, Some(path)) = (kind, copied_to(call, followed))
             && (self.files.len() < FILES_MAX || self.files.contains_key(path))
@@ -256,15 +267,16 @@ impl Uses {
             to.written_bytes = to.written_bytes.saturating_add(call.result.max(0).unsigned_abs());
             to.read_by.clear();
         }
-        if let (Op::Rename | Op::Link, Some(to)) = (call.op, &followed.to) {
+        if let (Op::Rename | Op::Link, Some(to), false) = (call.op, &followed.to, call.failed()) {
             let file = &self.files[path];
-            let wrote = (call.op == Op::Rename && !call.failed() && file.is_unsynced())
+            let wrote = (call.op == Op::Rename && file.is_unsynced())
                 .then(|| file.written_bytes / file.renamed.max(1));
             self.take_the_place(to, wrote, ns);
         }
     }
 
-    /// Takes a name that a file got in so much time, which had so much written to it and not synced.
+    /// Notes that a file was renamed or linked to `to`, in `ns`. `wrote` is how much was written to it
+    /// without a sync.
     fn take_the_place(&mut self, to: &Arc<[u8]>, wrote: Option<u64>, ns: u64) {
         let is_known = self.files.contains_key(to);
         if !is_known && (wrote.is_none() || self.files.len() >= FILES_MAX) {
@@ -272,8 +284,7 @@ impl Uses {
         }
         let to = self.files.entry(Arc::clone(to)).or_default();
         to.read_by.clear();
-        // What was looked for in vain alone is not replaced; what has no calls got its name so.
-        let was_there = is_known && (to.calls == 0 || to.calls > to.missing.calls);
+        let was_there = mem::replace(&mut to.is_there, true);
         if let Some(bytes) = wrote.filter(|_| was_there) {
             to.replaced.add(ns);
             to.replaced_bytes = to.replaced_bytes.saturating_add(bytes);
@@ -282,7 +293,7 @@ impl Uses {
 
     fn open<'a>(all: &'a mut HashMap<u64, OpenUse>, open: &OpenFile) -> &'a mut OpenUse {
         if all.len() >= OPEN_MAX && !all.contains_key(&open.number) {
-            // Most are closed, or of programs that ended.
+            // Those that nobody closed are of programs that ended.
             all.clear();
         }
         all.entry(open.number).or_default()

@@ -90,6 +90,18 @@ fn files_that_replace_others_by_a_rename() {
     assert_eq!(told, ("/home/eva/orders/cache", 5, 295, 2000));
     // What got its name so and replaced nothing, and what is synced before, are none.
     assert_eq!(found(replaced(300, 300, false)), []);
+    // Nor is what took a name that nobody has any more.
+    let mut planted = super::patterns::planted();
+    for number in 0..300 {
+        let own = format!("spool/tmp{number}");
+        planted.open(&own, O_RDWR | O_CREAT, 3);
+        planted.moved(Op::Write, 3, 2000, US);
+        planted.on(Op::Close, 3, US);
+        let [path, to] = [own.as_str(), "spool/job"].map(|path| Some(planted.path(path)));
+        planted.call(1, Op::Rename, 20 * US, |call| (call.path, call.to) = (path, to));
+        planted.named(Op::Unlink, "spool/job", US, 0);
+    }
+    assert_eq!(found(planted), []);
     let is_replaced = |pattern: &Pattern| matches!(pattern.what, PatternKind::Replaced { .. });
     assert!(!found(replaced(300, 5, true)).iter().any(is_replaced));
 }
