@@ -19,7 +19,7 @@
 //!
 //! `slice_process` runs slices in a process with one thread, a new one for each stretch. The run keeps
 //! everything that outlives a slice: folders, their removal, the limit of written bytes (`ledger.rs`), the flag
-//! that signals raise, and the store. `Workload::runs_in` names the exceptions: studies that start programs
+//! that signals raise, and the store. `About::runs_in` names the exceptions: studies that start programs
 //! keep one process for the whole run, and the planted slow-downs of `selftest` run in the run's own.
 //! While that process prepares a slice, the run puts away what earlier ones left (`leftovers.rs`).
 

@@ -15,7 +15,7 @@ pub trait SliceRunner {
 
     /// Tells the runner when the run ends. A pause that would go beyond that is not waited for: its
     /// time counts as passed.
-    fn end_at(&mut self, _budget: Duration) {}
+    fn end_at(&mut self, budget: Duration);
 
     /// Whether the run was interrupted.
     fn stopped(&self) -> bool;

@@ -37,11 +37,13 @@ fn lines(process: u32) -> Vec<String> {
 }
 
 fn accepted_in(lines: &[String]) -> impl Iterator<Item = TcpSocket<'_>> {
-    let sockets = || lines.iter().filter_map(|line| TcpSocket::parse(line));
-    let listened_on = sockets().filter(|socket| socket.state == LISTENS);
+    let sockets: Vec<_> = lines.iter().filter_map(|line| TcpSocket::parse(line)).collect();
+    let listened_on = sockets.iter().filter(|socket| socket.state == LISTENS);
     let ports: HashSet<u16> = listened_on.map(|socket| socket.local.port()).collect();
-    sockets()
-        .filter(move |socket| socket.state == ESTABLISHED && ports.contains(&socket.local.port()))
+    let is_accepted = move |socket: &TcpSocket<'_>| {
+        socket.state == ESTABLISHED && ports.contains(&socket.local.port())
+    };
+    sockets.into_iter().filter(is_accepted)
 }
 
 #[cfg(test)]

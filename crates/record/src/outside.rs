@@ -1,9 +1,7 @@
 //! Processes outside of a recording that end its waits: looked at while they are there.
 
 use std::collections::HashMap;
-use std::io::ErrorKind;
-use std::path::PathBuf;
-use std::{fs, io, iter};
+use std::{fs, iter};
 
 use host::process::Stat;
 use host::root::Root;
@@ -12,8 +10,6 @@ use trace::AwaitedProcess;
 
 use crate::connections;
 
-/// What all threads of the kernel come from.
-const KTHREADD: u32 = 2;
 /// So many are looked at.
 const LOOKED_AT: usize = 256;
 
@@ -50,23 +46,13 @@ impl Outside {
     }
 }
 
-/// A child of `kthreadd` that runs no file.
-fn is_of_the_kernel(process: u32) -> bool {
-    let has_none = |error: io::Error| error.kind() == ErrorKind::NotFound;
-    parent_of(process) == Some(KTHREADD) && program_of(process).is_err_and(has_none)
-}
-
-fn parent_of(process: u32) -> Option<u32> {
-    Stat::read(&Root::real(), process.cast_signed())?.parent.try_into().ok()
-}
-
-fn program_of(process: u32) -> io::Result<PathBuf> {
-    fs::read_link(format!("/proc/{process}/exe"))
+fn stat(process: u32) -> Option<Stat> {
+    Stat::read(&Root::real(), process.cast_signed())
 }
 
 fn look(thread: u32, is_followed: impl Fn(u32) -> bool) -> Met {
     let Some((process, name)) = process_of(thread) else { return Met::Gone };
-    if is_of_the_kernel(process) {
+    if stat(process).is_some_and(|stat| stat.kernel_thread) {
         return Met::Kernel;
     }
     let sockets = sockets(&Root::real(), process.cast_signed()).unwrap_or_default();
@@ -82,12 +68,13 @@ const INTERPRETERS: [&str; 8] =
 /// A server may answer each client by a process that ends with the client: the first process of the
 /// same program stays.
 fn first_of_program(process: u32) -> u32 {
-    let program = |process: u32| program_of(process).ok();
+    let program = |process: u32| fs::read_link(format!("/proc/{process}/exe")).ok();
+    let parent = |process: u32| stat(process)?.parent.try_into().ok();
     let own = program(process).filter(|own| {
         let name = own.file_name().unwrap_or_default().to_string_lossy();
         !INTERPRETERS.iter().any(|interpreter| name.starts_with(interpreter))
     });
-    let parents = iter::successors(Some(process), |process| parent_of(*process));
+    let parents = iter::successors(Some(process), |process| parent(*process));
     let is_own = |process: &u32| own.is_some() && program(*process) == own;
     parents.take_while(is_own).last().unwrap_or(process)
 }

@@ -78,6 +78,8 @@ impl SliceRunner for SimulatedRunner {
         self.now
     }
 
+    fn end_at(&mut self, _budget: Duration) {}
+
     fn stopped(&self) -> bool {
         self.interrupt_at.is_some_and(|at| self.now >= at)
     }

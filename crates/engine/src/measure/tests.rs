@@ -43,6 +43,8 @@ impl SliceRunner for Made {
         Duration::from_nanos(self.passed_ns)
     }
 
+    fn end_at(&mut self, _budget: Duration) {}
+
     fn stopped(&self) -> bool {
         false
     }

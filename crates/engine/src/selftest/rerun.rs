@@ -39,6 +39,10 @@ impl SliceRunner for Rerun<'_> {
         self.runner.elapsed().saturating_sub(self.began)
     }
 
+    fn end_at(&mut self, budget: Duration) {
+        self.runner.end_at(self.began.saturating_add(budget));
+    }
+
     fn stopped(&self) -> bool {
         self.runner.stopped()
     }

@@ -187,6 +187,8 @@ impl SliceRunner for SimulatedRunner {
         self.clock.between(0, self.clock.ticks())
     }
 
+    fn end_at(&mut self, _budget: Duration) {}
+
     fn stopped(&self) -> bool {
         false
     }

@@ -95,6 +95,8 @@ fn loaded(btf: &Btf, programs: impl IntoIterator<Item = Named>) -> Option<Vec<Pr
 }
 
 fn faults(btf: &Btf, maps: &Maps) -> Option<(Vec<Program>, Map)> {
+    // Where the kernel lacks this, the others are of no use.
+    btf.tracepoint(fault_programs::OF_FILE)?;
     let map = Map::new(Kind::RecentHash, 4, fault_programs::FAULT_BYTES, UNDER_WAY).ok()?;
     let number = map.number();
     let of_file = fault_programs::of_file(maps, number, btf);
@@ -108,6 +110,7 @@ fn faults(btf: &Btf, maps: &Maps) -> Option<(Vec<Program>, Map)> {
 }
 
 fn rings(btf: &Btf, maps: &Maps, kept: &mut Vec<Map>) -> Option<Vec<Program>> {
+    btf.tracepoint(ring_programs::HANDED_IN)?;
     let requests = Map::new(Kind::Hash, WORD, ring_programs::REQUEST_BYTES, UNDER_WAY).ok()?;
     let number = requests.number();
     kept.push(requests);

@@ -29,11 +29,11 @@ impl Requests {
         match call.op {
             Op::Socket if call.fd != NO_FD => self.accept(followed.made[0].as_deref()),
             // Others may have a copy, as the process has that is to answer.
-            Op::Close => drop(self.is_asked(file)),
+            Op::Close => drop(self.answer(file)),
             Op::Read | Op::Receive if call.result > 0 => self.ask(file),
-            Op::Write | Op::Send => self.answered += u64::from(self.is_asked(file)),
+            Op::Write | Op::Send => self.answered += u64::from(self.answer(file)),
             Op::Sendfile | Op::Splice => {
-                self.answered += u64::from(self.is_asked(followed.other.as_deref()));
+                self.answered += u64::from(self.answer(followed.other.as_deref()));
             }
             _ => {}
         }
@@ -60,8 +60,8 @@ impl Requests {
         self.asked.extend(known.map(|connection| connection.number));
     }
 
-    /// Whether something was read on a connection that was not answered; from now on it was.
-    fn is_asked(&mut self, connection: Option<&OpenFile>) -> bool {
+    /// Marks what was read on a connection as answered; whether there was anything to answer.
+    fn answer(&mut self, connection: Option<&OpenFile>) -> bool {
         connection.is_some_and(|connection| self.asked.remove(&connection.number))
     }
 }
