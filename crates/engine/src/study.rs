@@ -44,14 +44,15 @@ pub trait Study: Sync {
         Ok(None)
     }
 
-    /// Does an assignment, in a worker process of the study.
-    ///
-    /// # Errors
-    /// Where it fails, in words; or where the study has no worker processes, as is usual.
-    fn work(&self, _assignment: &Assignment, _session: Session<'_>) -> Result<Report, String> {
-        Err(format!("the study {} has no worker processes", self.spec().name))
+    /// What does an assignment in a worker process of the study; nothing where the study has none, as
+    /// is usual.
+    fn worker(&self) -> Option<Work> {
+        None
     }
 }
+
+/// What [`Study::worker`] gives: it does an assignment, or says in words why it cannot.
+pub type Work = fn(&Assignment, Session<'_>) -> Result<Report, String>;
 
 /// What [`Study::power_trial`] answers.
 pub type MaybePowerTrial = Result<Option<Box<dyn PowerTrial>>, StudyError>;
@@ -85,7 +86,7 @@ pub trait PowerTrial {
 
 /// One arm's work: its parameters, and what it keeps from slice to slice.
 pub trait Workload {
-    /// What all of its slices have in common. Parts of it may change with where they run.
+    /// What all slices of the arm have in common.
     fn about(&self) -> About;
 
     /// The most that one slice of so many operations comes to in its fresh folder, and

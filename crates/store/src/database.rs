@@ -153,9 +153,9 @@ pub(crate) fn is_writable(folder: &Path) -> bool {
 /// Opens the one in a folder where nothing may be written.
 pub(crate) fn open_to_read(folder: &Path) -> Result<Connection, Error> {
     let path = path(folder);
-    make_file(&path)?;
+    check_file(&referred_to(&path).map_err(Error::io(&path, "opening it"))?, &path)?;
     let failed = |action| Error::database(&path, action);
-    // Beside a log, the file alone is not all. Without one, nobody can change the file.
+    // A log holds a part of the data. Without one, the file has all of it.
     let [_, log, ..] = files(folder);
     let how =
         if fs::metadata(log).is_ok_and(|log| log.len() > 0) { "mode=ro" } else { "immutable=1" };
@@ -187,7 +187,11 @@ fn make_file(path: &Path) -> Result<(), Error> {
         }
         found => found,
     };
-    let found = found.map_err(Error::io(path, "opening it"))?;
+    check_file(&found.map_err(Error::io(path, "opening it"))?, path)
+}
+
+/// An error where it is no file of the user's own.
+fn check_file(found: &File, path: &Path) -> Result<(), Error> {
     let metadata = found.metadata().map_err(Error::io(path, "looking at it"))?;
     if !metadata.is_file() {
         return Err(Error::not_ours(path));

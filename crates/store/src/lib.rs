@@ -45,7 +45,7 @@ pub use summary::{Repeats, TypicalTime};
 
 use std::path::{Path, PathBuf};
 
-use rusqlite::Connection;
+use rusqlite::{Connection, MAIN_DB};
 
 /// The folder of the user's own that runs are kept in, made where it lacks: for what else
 /// must be where nobody but the user can exchange it.
@@ -58,8 +58,6 @@ pub struct Store {
     connection: Connection,
     folder: PathBuf,
     narrowed: Vec<Narrowed>,
-    /// Whether it can only be read: then nothing is kept of what reading finds out.
-    is_read_only: bool,
 }
 
 impl Store {
@@ -67,7 +65,7 @@ impl Store {
     pub fn open(folder: &Path) -> Result<Self, Error> {
         let folder = folder::make(folder)?;
         let narrowed = narrowed::narrow(&folder)?;
-        Ok(Self { connection: database::open(&folder)?, folder, narrowed, is_read_only: false })
+        Ok(Self { connection: database::open(&folder)?, folder, narrowed })
     }
 
     /// What others could read before it was opened.
@@ -75,16 +73,20 @@ impl Store {
         &self.narrowed
     }
 
-    /// Opens the database in that folder, if need be to be read alone; nothing where there is none.
+    /// Opens the database in that folder, to read it alone if it cannot be written; nothing where
+    /// there is none.
     pub fn open_existing(folder: &Path) -> Result<Option<Self>, Error> {
-        match folder::existing(folder)? {
-            Some(found) if database::is_in(&found) && !database::is_writable(&found) => {
-                let connection = database::open_to_read(&found)?;
-                let narrowed = Vec::new();
-                Ok(Some(Self { connection, folder: found, narrowed, is_read_only: true }))
-            }
-            Some(found) if database::is_in(&found) => Self::open(folder).map(Some),
-            _ => Ok(None),
+        let found = folder::existing(folder)?.filter(|found| database::is_in(found));
+        let Some(found) = found else { return Ok(None) };
+        if database::is_writable(&found) {
+            return Self::open(folder).map(Some);
         }
+        let connection = database::open_to_read(&found)?;
+        Ok(Some(Self { connection, folder: found, narrowed: Vec::new() }))
+    }
+
+    /// Whether it can only be read: then nothing is kept of what reading finds out.
+    fn is_read_only(&self) -> bool {
+        self.connection.is_readonly(MAIN_DB).unwrap_or(false)
     }
 }

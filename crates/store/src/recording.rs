@@ -53,7 +53,7 @@ impl Store {
 
     /// The runs that were killed, and of which that was not known before.
     pub fn find_killed(&mut self) -> Result<Vec<Entry>, Error> {
-        if self.is_read_only {
+        if self.is_read_only() {
             return Ok(Vec::new());
         }
         let folder = self.folder.clone();

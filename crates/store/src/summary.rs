@@ -34,7 +34,7 @@ impl Store {
         summary: &Summary,
         typical_times: &[TypicalTime],
     ) -> Result<(), Error> {
-        if self.is_read_only {
+        if self.is_read_only() {
             return Ok(());
         }
         self.write("saving a run's summary", |database| {

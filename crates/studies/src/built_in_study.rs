@@ -1,17 +1,15 @@
-//! A study as what it is made of, which every study of this crate hands over.
+//! The type of every study in this crate: a description, cases and functions.
 
 use std::sync::LazyLock;
 
-use engine::study::{MaybePowerTrial, Study, StudyError, Workload};
+use engine::study::{MaybePowerTrial, Study, StudyError, Work, Workload};
 use model::case::Case;
 use model::study::{Params, StudyDescription};
-use process::worker::{Assignment, Report, Session};
 
 type MakeWorkload = fn(&str, &Params) -> Result<Box<dyn Workload>, StudyError>;
 type MakePowerTrial = fn(&str, &Params) -> MaybePowerTrial;
-type Work = fn(&Assignment, Session<'_>) -> Result<Report, String>;
 
-/// A study; the methods of [`Study`] say what each is.
+/// A study. The methods of [`Study`] say what each part is.
 pub(crate) struct BuiltInStudy {
     spec: &'static LazyLock<StudyDescription>,
     cases: &'static [Case],
@@ -21,7 +19,7 @@ pub(crate) struct BuiltInStudy {
 }
 
 impl BuiltInStudy {
-    /// One of which nothing is tried by power failures, and that has no worker processes.
+    /// A study without power-failure trials and worker processes.
     pub(crate) const fn new(
         spec: &'static LazyLock<StudyDescription>,
         cases: &'static [Case],
@@ -56,10 +54,7 @@ impl Study for BuiltInStudy {
         (self.power_trial)(strategy, params)
     }
 
-    fn work(&self, assignment: &Assignment, session: Session<'_>) -> Result<Report, String> {
-        match self.work {
-            Some(work) => work(assignment, session),
-            None => Err(format!("the study {} has no worker processes", self.spec.name)),
-        }
+    fn worker(&self) -> Option<Work> {
+        self.work
     }
 }

@@ -153,5 +153,6 @@ fn work(assignment: &Assignment, session: Session<'_>) -> Result<Report, String>
     }
     let study = find(&assignment.study);
     let study = study.ok_or_else(|| format!("there is no study {}", assignment.study))?;
-    study.work(assignment, session)
+    let none = || format!("the study {} has no worker processes", study.spec().name);
+    study.worker().ok_or_else(none)?(assignment, session)
 }

@@ -8,8 +8,7 @@ use engine::study::{Doing, StudyError};
 use rustix::fs::{AtFlags, Dir, FileType, fsync, statat};
 use rustix::io::Errno;
 
-pub(crate) use crate::file::open_folder;
-use crate::file::open_for_reading;
+use crate::file::{open_folder, open_for_reading};
 use host::page_cache::{start_writing, wait_written};
 
 const SYNCING: &str = "forcing the slice's files to the device";

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use anyhow::{bail, ensure};
 use clap::{Args, ValueHint};
+use engine::run_limits::WRITE_LIMIT_BYTES;
 use model::demands::Typed;
 use model::place::{PlaceRequest, Target};
 use model::place_argument::PlaceArgument;
@@ -106,6 +107,9 @@ fn plan(args: &RerunArgs, run: &Run) -> anyhow::Result<Plan> {
     let mut draft = Draft::of_run(run, &studies::specs())?;
     draft.places = places(&args.places, &draft.places)?;
     draft.budget = args.budget.or(draft.budget);
+    // Never more than usual: the record may be somebody else's.
+    let writes = run.run.writes.as_ref();
+    draft.write_limit_bytes = writes.map(|writes| writes.limit_bytes.min(WRITE_LIMIT_BYTES));
     let seed = args.seed.unwrap_or(run.run.seed);
     draft.seed = Some(seed);
     let plan = draft.finish(seed)?;

@@ -35,16 +35,26 @@ pub(crate) fn is_shown(run: &Run, analysis: &Analysis) -> bool {
 
 /// What a check says; nothing where the run is none, or nothing was measured.
 pub(crate) fn text(run: &Run, analysis: &Analysis, rest: Rest<'_>, width: Width) -> Option<String> {
+    let found = findings(run, analysis, rest, width)?;
+    let width = width.min(PROSE);
+    let early = manners::ended_early(&run.run, width);
+    Some([title(run, width), early, manners::left_out(&run.run, width), found].concat())
+}
+
+/// The same without its title, and without what must be known of the run as a whole.
+pub(crate) fn findings(
+    run: &Run,
+    analysis: &Analysis,
+    rest: Rest<'_>,
+    width: Width,
+) -> Option<String> {
     let (request, check) = run.checks.as_ref().zip(analysis.check.as_ref())?;
     if !is_shown(run, analysis) {
         return None;
     }
     let (full, width) = (rest.is_below(), width.min(PROSE));
     let shown = Shown { request, check, full, width };
-    let mut out = title(run, width);
-    out += &manners::ended_early(&run.run, width);
-    out += &manners::left_out(&run.run, width);
-    out += &times::text(shown);
+    let mut out = times::text(shown);
     out += &fits::text(shown);
     for (place, facts) in check.places.iter().zip(&run.places) {
         out += &explained(shown, place, facts);

@@ -30,7 +30,7 @@ pub(super) fn title_and_warnings(subject: Subject) -> Markup {
 
 /// The first picture: the advice along one axis. A check is shown as on its screen.
 pub(super) fn answer(Subject { run, analysis }: Subject) -> Markup {
-    if let Some(styled) = check::text(run, analysis, Rest::Nowhere, WIDTH) {
+    if let Some(styled) = check::findings(run, analysis, Rest::Nowhere, WIDTH) {
         let plain = anstream::adapter::strip_str(&styled).to_string();
         let pre = el("pre").attr("tabindex", 0).attr("role", "region").attr("aria-label", "Check");
         return pre.children(plain.lines().map(|line| el("span").text(line))).into();

@@ -11,8 +11,10 @@ use rustix::fs::{OFlags, fstat};
 use units::{counted, exact_size};
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::file::{make_folder, name, open_for_reading, open_for_writing, read_whole, write_whole};
-use crate::tree::{files_below, open_folder};
+use crate::file::{
+    make_folder, name, open_folder, open_for_reading, open_for_writing, read_whole, write_whole,
+};
+use crate::tree::files_below;
 use crate::user_data::files::{Bounds, OwnFiles};
 
 const SCANNING: &str = "scanning the source tree";

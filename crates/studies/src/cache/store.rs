@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 
 use super::sources::{Source, Tree};
 use crate::atomic_replace::Put;
-use crate::file::{open_for_reading, read_whole};
-use crate::tree::{entries, open_folder, sync_tree};
+use crate::file::{open_folder, open_for_reading, read_whole};
+use crate::tree::{entries, sync_tree};
 
 /// The folder that the cache is in.
 pub(super) const FOLDER: &CStr = c"cache";

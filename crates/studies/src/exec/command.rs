@@ -95,13 +95,10 @@ impl Command {
         self.start(&self.text, folder, self.same_output.then_some(OUTPUT_MAX))
     }
 
-    /// Waits for its end; how long it took.
-    pub(super) fn wait(
-        &self,
-        program: &mut Program,
-        stop: &AtomicBool,
-    ) -> Result<Duration, StudyError> {
-        Ok(program.wait(self.timeout, stop)?)
+    /// Waits for its end.
+    pub(super) fn wait(&self, program: &mut Program, stop: &AtomicBool) -> Result<(), StudyError> {
+        program.wait(self.timeout, stop)?;
+        Ok(())
     }
 
     /// An error where it ended in another way than it should.

@@ -8,13 +8,15 @@ use std::sync::Arc;
 use engine::study::{Doing, Footprint, StudyError};
 use model::integrity::Integrity;
 use model::material::Material;
-use rustix::fs::{AtFlags, OFlags, fstat, statat};
+use rustix::fs::{OFlags, fstat};
 use rustix::io::Errno;
 use units::{counted, rough_size};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::drop_cache::Residency;
-use crate::file::{make_folder, name, open_for_reading, open_for_writing, read_whole, write_whole};
+use crate::file::{
+    make_common_folder, name, open_for_reading, open_for_writing, read_whole, write_whole,
+};
 use crate::random;
 use crate::tree::joined;
 use crate::user_data::files::{Bounds, OwnFile, OwnFiles};
@@ -102,10 +104,8 @@ impl Parts {
             }
             Self::Own(own) => {
                 let within = name(&format!("page{set}"));
-                // Of several clients that read the same, another may have made it.
-                if statat(folder, &within, AtFlags::SYMLINK_NOFOLLOW).is_err() {
-                    own.make_folders(folder, &within, make_folder)?;
-                }
+                // Of several clients that read the same, another may have made them.
+                own.make_folders(folder, &within, make_common_folder)?;
                 own.files().iter().map(|file| joined(&within, &file.path)).collect()
             }
         };

@@ -29,12 +29,11 @@ use sys::sockets::defer_accept;
 use super::rendered::Page;
 use super::request::{HEAD_BYTES_MAX, Secret, read_request};
 use super::spec::LogWhen;
-use crate::file::open_for_writing;
+use crate::file::{open_folder, open_for_writing};
 use crate::sqlite::client::{Client, Work};
 use crate::sqlite::database;
 use crate::sqlite::folder::path_in;
 use crate::sqlite::spec::Strategy;
-use crate::tree::open_folder;
 
 /// The hidden command by which the binary serves.
 pub(crate) const COMMAND: &str = "__serve";
