@@ -240,7 +240,7 @@ fn verdict(state: &PairState, end: &str) -> (Verdict, Option<String>) {
         ),
         blocks => match (state.mean.decision_of_this_run(), state.mean.variation()) {
             (Decision::Open, _) | (_, None) => {
-                format!("{end} after {blocks} blocks, before the interval was narrow enough")
+                format!("{end} after {blocks} rounds, before the interval was narrow enough")
             }
             (this, Some(variation)) => format!(
                 "{} in this run, but saved runs differ from each other, by {}",

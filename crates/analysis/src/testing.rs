@@ -51,6 +51,7 @@ pub(crate) fn run(arms: usize, slices: Vec<Slice>) -> Run {
             threshold: 0.05,
             error_rate: 0.05,
             budget_s: 60.0,
+            rounds: None,
             arms: names.iter().enumerate().map(arm).collect(),
             pairs: (1..arms).map(pair).collect(),
             gentle: false,

@@ -1,6 +1,7 @@
 //! What one run measures.
 
 use std::collections::BTreeMap;
+use std::num::NonZeroU32;
 use std::time::Duration;
 
 use model::arm::{Arm, Pair, pairs};
@@ -25,8 +26,8 @@ pub struct Job {
     pub error_rate: f64,
     /// When to end at the latest, counted by the runner's clock.
     pub budget: Duration,
-    /// After how many blocks to end at the latest, where that was said.
-    pub blocks: Option<usize>,
+    /// After how many rounds to end at the latest, where that was said.
+    pub rounds: Option<NonZeroU32>,
     /// What the random order is made from.
     pub seed: u64,
     /// How many operations a second the application does, by study and label, where that was
@@ -55,7 +56,7 @@ impl Job {
             threshold: plan.threshold,
             error_rate: plan.error_rate,
             budget: plan.budget,
-            blocks: plan.rounds.map(|rounds| rounds.get() as usize),
+            rounds: plan.rounds,
             seed: plan.seed,
             per_second: plan.studies.iter().filter_map(rate).collect(),
             taken_for: plan.studies.iter().filter_map(taken_for).collect(),

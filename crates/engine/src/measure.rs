@@ -201,7 +201,7 @@ impl<'a> Session<'a> {
             let end = StretchEnd::of(stretch, self.job, began);
             self.stretch(stretch, end, is_balanced, &mut blocks)?;
             self.states.end_stretch();
-            if self.job.blocks.is_some_and(|most| blocks >= most) {
+            if self.job.rounds.is_some_and(|most| blocks >= most.get() as usize) {
                 return Err(Stop::Early("it has all the rounds that were asked for".to_owned()));
             }
         }

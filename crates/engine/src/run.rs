@@ -143,6 +143,7 @@ fn plan_record(job: &Job) -> PlanRecord {
         threshold: job.threshold,
         error_rate: job.error_rate,
         budget_s: job.budget.as_secs_f64(),
+        rounds: job.rounds,
         arms: job.arms.iter().enumerate().map(arm).collect(),
         pairs: job.pairs.clone(),
         gentle: job.run_limits.gentle,

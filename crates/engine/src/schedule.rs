@@ -13,7 +13,8 @@ use stats::STRETCHES;
 
 use crate::job::Job;
 
-/// Where nothing is compared, this many rounds describe an arm well enough.
+/// Where nothing is compared, and the budget is not to be used up, this many rounds describe an arm
+/// well enough.
 const BLOCKS_ALONE: usize = 20;
 /// No run has more rounds than this; more would tell next to nothing.
 pub(crate) const BLOCKS_MAX: usize = 2000;
@@ -58,8 +59,9 @@ impl Schedule<'_> {
 
 /// The most rounds that a job has.
 pub(crate) fn blocks_max(job: &Job) -> usize {
-    let enough = if job.pairs.is_empty() { BLOCKS_ALONE } else { BLOCKS_MAX };
-    job.blocks.unwrap_or(enough).min(BLOCKS_MAX)
+    let is_described = job.pairs.is_empty() && job.shares.is_empty();
+    let enough = if is_described { BLOCKS_ALONE } else { BLOCKS_MAX };
+    job.rounds.map_or(enough, |rounds| rounds.get() as usize).min(BLOCKS_MAX)
 }
 
 /// When the stretch of this number, from 0, ends at the latest.
@@ -87,6 +89,7 @@ impl StretchEnd {
 
 #[cfg(test)]
 mod tests {
+    use std::num::NonZeroU32;
     use std::time::Duration;
 
     use model::arm::Axis;
@@ -158,11 +161,11 @@ mod tests {
     #[test]
     fn stretches_divide_the_time_and_the_rounds_and_each_has_one() {
         let seconds = Duration::from_secs;
-        let job = Job { blocks: Some(43), ..job(2) };
+        let job = Job { rounds: NonZeroU32::new(43), ..job(2) };
         let end = |stretch| StretchEnd::of(stretch, &job, seconds(10));
         assert_eq!(end(0), StretchEnd { time: seconds(15), blocks: 4 });
         assert_eq!(end(9), StretchEnd { time: seconds(60), blocks: 43 });
-        let few = Job { blocks: Some(3), ..job.clone() };
+        let few = Job { rounds: NonZeroU32::new(3), ..job.clone() };
         let blocks: Vec<usize> =
             (0..4).map(|stretch| StretchEnd::of(stretch, &few, seconds(10)).blocks).collect();
         assert_eq!(blocks, [1, 2, 3, 4]);

@@ -47,7 +47,7 @@ pub(crate) fn job(arms: Vec<Arm>, pairs: Vec<Pair>, budget: Duration) -> Job {
         threshold: 0.05,
         error_rate: 0.05,
         budget,
-        blocks: None,
+        rounds: None,
         seed: 1,
         per_second: [].into(),
         taken_for: [].into(),

@@ -46,6 +46,7 @@ impl Draft {
             threshold: Some(*threshold),
             error_rate: Some(*error_rate),
             budget: Some(budget.ok_or_else(invalid)?),
+            rounds: run.plan.rounds,
             seed: Some(run.run.seed),
             places: run.places.iter().map(place).collect::<Result<_, _>>()?,
             studies,

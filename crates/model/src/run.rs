@@ -2,6 +2,7 @@
 //! be analysed and reported again without measuring again.
 
 use std::collections::BTreeMap;
+use std::num::NonZeroU32;
 
 use serde::{Deserialize, Serialize};
 
@@ -221,6 +222,9 @@ pub struct PlanRecord {
     pub error_rate: f64,
     /// How long the run was to take at the most.
     pub budget_s: f64,
+    /// After how many rounds it was to end at the latest, where that was said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rounds: Option<NonZeroU32>,
     /// The arms, which slices and pairs refer to by their index.
     #[serde(deserialize_with = "bounded::list")]
     pub arms: Vec<ArmRecord>,

@@ -72,6 +72,7 @@ mod tests {
             threshold: 0.05,
             error_rate: 0.05,
             budget_s: 60.0,
+            rounds: None,
             arms,
             pairs,
             gentle,

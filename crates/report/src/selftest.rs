@@ -163,7 +163,7 @@ fn resolution(resolution: &Resolution) -> String {
     };
     let same = resolution.same_blocks_median.map_or_else(String::new, |blocks| {
         format!(
-            "; {} of runs without a difference end as same, after about {blocks:.0} blocks",
+            "; {} of runs without a difference end as same, after about {blocks:.0} rounds",
             percent(same_share)
         )
     });

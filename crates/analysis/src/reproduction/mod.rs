@@ -171,7 +171,7 @@ fn test_here(test: &Test, estimates: &Estimates<'_>) -> (TestHere, Option<String
 }
 
 /// What is said of a figure without an interval.
-const TOO_FEW: &str = "too few blocks for an interval";
+const TOO_FEW: &str = "too few rounds for an interval";
 /// Intervals end where a verdict does, which may be the very bound.
 const NEARLY: f64 = 1e-9;
 

@@ -1,6 +1,7 @@
 #![allow(clippy::unwrap_used)]
 
 use std::collections::BTreeMap;
+use std::num::NonZeroU32;
 
 use model::arm::Axis;
 use model::arm::Pair;
@@ -139,15 +140,15 @@ fn alike_is_passed_on_and_arms_that_differ_keep_their_own() {
 fn a_run_ends_after_the_rounds_that_were_asked_for_and_says_so() {
     let typical_times_ns = [300, 310];
     let blocks = |most| {
-        let measured =
-            measured(&Job { blocks: most, ..job(&typical_times_ns, 1) }, &typical_times_ns);
+        let rounds = NonZeroU32::new(most);
+        let measured = measured(&Job { rounds, ..job(&typical_times_ns, 1) }, &typical_times_ns);
         let last = measured.slices.iter().filter_map(Slice::block).max();
         (last.map(|last| last + 1), measured.ended_early.is_some())
     };
-    assert_eq!(blocks(Some(3)), (Some(3), true));
+    assert_eq!(blocks(3), (Some(3), true));
     // Decided and precise before that.
-    assert_eq!(blocks(Some(5000)), blocks(None));
-    assert!(!blocks(None).1);
+    assert_eq!(blocks(5000), blocks(0));
+    assert!(!blocks(0).1);
 }
 
 #[test]

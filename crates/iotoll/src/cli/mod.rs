@@ -20,7 +20,7 @@ pub(crate) use self::outputs::{
     flags,
 };
 pub(crate) use self::recorder::{MECHANISMS, MECHANISMS_OF_RUNNING, TraceArgs, Wanted};
-pub(crate) use self::run::{GateArgs, KeptArgs, MatchArgs, RunArgs, ShownArgs};
+pub(crate) use self::run::{GateArgs, KeptArgs, MatchArgs, RoundsArgs, RunArgs, ShownArgs};
 pub(crate) use self::version::version;
 
 /// How a load can be printed.

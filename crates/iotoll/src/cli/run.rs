@@ -1,9 +1,11 @@
 //! How a comparison is measured and what becomes of it, whatever its plan is.
 
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 use clap::Args;
 use model::matching::{AnyValue, Matching};
+use model::plan::parse_rounds;
 use units::parse_size;
 
 use super::{FormatsOfComparison, heading};
@@ -23,6 +25,16 @@ pub(crate) struct ShownArgs {
 
     #[command(flatten)]
     pub(crate) formats: FormatsOfComparison,
+}
+
+#[derive(Args, Clone, Copy, Default)]
+pub(crate) struct RoundsArgs {
+    /// Stop after N rounds even if undecided
+    ///
+    /// A round measures every combination once, or twice where there are two.
+    #[arg(long, alias = "blocks", value_name = "N", value_parser = parse_rounds)]
+    #[arg(help_heading = heading::PRECISION)]
+    pub(crate) rounds: Option<NonZeroU32>,
 }
 
 /// Whether a run is measured at all, and kept.

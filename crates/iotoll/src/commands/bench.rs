@@ -1,14 +1,13 @@
 //! `iotoll bench`: shell commands compared by their time, as a plan of the study `exec`.
 
-use std::num::NonZeroU32;
 use std::time::Duration;
 
 use anyhow::{Context as _, ensure};
 use clap::{Args, ValueHint};
-use model::plan::{Draft, Plan, StudyPlan, find_study, parse_budget, parse_rounds};
+use model::plan::{Draft, Plan, StudyPlan, find_study, parse_budget};
 use model::study::{ParamValue, parse_threshold};
 
-use crate::cli::{KeptArgs, RunArgs, ShownArgs, heading};
+use crate::cli::{KeptArgs, RoundsArgs, RunArgs, ShownArgs, heading};
 use crate::exit::{Exit, UsageError};
 use crate::measuring::{Comparison, default_places};
 
@@ -58,10 +57,8 @@ pub(crate) struct BenchArgs {
     #[arg(help_heading = heading::PRECISION)]
     budget: Option<Duration>,
 
-    /// Stop after N rounds even if undecided
-    #[arg(long, value_name = "N", value_parser = parse_rounds)]
-    #[arg(help_heading = heading::PRECISION)]
-    rounds: Option<NonZeroU32>,
+    #[command(flatten)]
+    rounds: RoundsArgs,
 
     /// Set the seed of the random order
     #[arg(long, value_name = "N", help_heading = heading::PRECISION)]
@@ -107,7 +104,7 @@ fn plan(args: &BenchArgs) -> anyhow::Result<Plan> {
     let draft = Draft {
         threshold: args.threshold,
         budget: args.budget,
-        rounds: args.rounds,
+        rounds: args.rounds.rounds,
         seed: args.seed,
         places,
         studies: vec![study],

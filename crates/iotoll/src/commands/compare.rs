@@ -1,7 +1,6 @@
 //! `iotoll compare`: flags and a plan file, as a plan that is measured.
 
 use std::io::Read as _;
-use std::num::NonZeroU32;
 use std::os::fd::AsFd as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -13,12 +12,12 @@ use host::input::Input;
 use model::demands::Typed;
 use model::place::Target;
 use model::place_argument::PlaceArgument;
-use model::plan::{Draft, GENTLE_BUDGET, Plan, StudyPlan, parse_budget, parse_rounds};
+use model::plan::{Draft, GENTLE_BUDGET, Plan, StudyPlan, parse_budget};
 use model::plan_file;
 use model::study::{ParamKind, StudyDescription, parse_error_rate, parse_threshold};
 use units::{Limit, exact_size, quoted};
 
-use crate::cli::{Offered, RunArgs, heading};
+use crate::cli::{Offered, RoundsArgs, RunArgs, heading};
 use crate::exit::{self, Exit, UsageError};
 use crate::measuring::{
     Comparison, Consent, Request, clients, default_places, launched, mine, named_places,
@@ -147,12 +146,8 @@ pub(crate) struct CompareArgs {
     #[arg(help_heading = heading::PRECISION)]
     budget: Option<Duration>,
 
-    /// Stop after N rounds even if undecided
-    ///
-    /// A round measures every combination once, or twice where there are two.
-    #[arg(long, alias = "blocks", value_name = "N", value_parser = parse_rounds)]
-    #[arg(help_heading = heading::PRECISION)]
-    rounds: Option<NonZeroU32>,
+    #[command(flatten)]
+    rounds: RoundsArgs,
 
     /// Set the seed of the random order
     #[arg(long, value_name = "N", help_heading = heading::PRECISION)]
@@ -288,7 +283,7 @@ fn plan_of(args: &CompareArgs, named: &Named, clients: usize) -> anyhow::Result<
     }
     draft.error_rate = args.error_rate.or(draft.error_rate);
     draft.threshold = args.threshold.or(draft.threshold);
-    draft.rounds = args.rounds.or(draft.rounds);
+    draft.rounds = args.rounds.rounds.or(draft.rounds);
     draft.gentle |= args.run.gentle;
     draft.write_limit_bytes = write_limit(args.run.write_limit, draft.write_limit_bytes)?;
     draft.budget = args.budget.or(draft.budget).or(draft.gentle.then_some(GENTLE_BUDGET));

@@ -163,7 +163,7 @@ struct Line<'a> {
 impl<'a> Line<'a> {
     fn of(entry: &'a Entry) -> Self {
         let so_far = || match entry.kind {
-            Kind::Comparison => format!("{} so far", counted(entry.blocks.into(), "block")),
+            Kind::Comparison => format!("{} so far", counted(entry.blocks.into(), "round")),
             Kind::Load | Kind::Selftest => String::new(),
         };
         let summary = entry.summary.as_ref().filter(|_| entry.state != State::Running);

@@ -16,7 +16,7 @@ use studies::articles;
 use units::{exact_duration, parse_size, three_digits};
 
 use crate::articles::{originals, programs};
-use crate::cli::{KeptArgs, Offered, RunArgs, ShownArgs, heading};
+use crate::cli::{KeptArgs, Offered, RoundsArgs, RunArgs, ShownArgs, heading};
 use crate::exit::{Exit, UsageError};
 use crate::measuring::{Comparison, default_places, named_places};
 use crate::terminal::output;
@@ -68,6 +68,9 @@ pub(crate) struct ReproduceArgs {
     #[arg(long, value_name = "TIME", value_parser = parse_budget)]
     #[arg(help_heading = heading::PRECISION)]
     budget: Option<Duration>,
+
+    #[command(flatten)]
+    rounds: RoundsArgs,
 
     /// Set the seed of the random order
     #[arg(long, value_name = "N", help_heading = heading::PRECISION)]
@@ -242,6 +245,7 @@ fn draft(
         draft.places.push(PlaceRequest::new(place.label, place.target)?);
     }
     draft.budget = args.budget.or(draft.budget);
+    draft.rounds = args.rounds.rounds;
     draft.seed = args.seed;
     draft.write_limit_bytes = args.write_limit;
     let uses_originals = spec.needs.iter().any(|need| !missing.iter().any(|m| m.what == need.what));

@@ -13,7 +13,7 @@ use model::plan::{Draft, Plan, parse_budget};
 use model::run::Run;
 use units::counted;
 
-use crate::cli::{KeptArgs, RunArgs, ShownArgs, heading};
+use crate::cli::{KeptArgs, RoundsArgs, RunArgs, ShownArgs, heading};
 use crate::exit::{Exit, UsageError};
 use crate::measuring::{CheckPlan, Comparison, Consent, Request};
 use crate::results::{Source, confined};
@@ -48,6 +48,9 @@ pub(crate) struct RerunArgs {
     #[arg(long, value_name = "TIME", value_parser = parse_budget)]
     #[arg(help_heading = heading::PRECISION)]
     budget: Option<Duration>,
+
+    #[command(flatten)]
+    rounds: RoundsArgs,
 
     /// Set the seed of the random order
     #[arg(long, value_name = "N", help_heading = heading::PRECISION)]
@@ -107,6 +110,7 @@ fn plan(args: &RerunArgs, run: &Run) -> anyhow::Result<Plan> {
     let mut draft = Draft::of_run(run, &studies::specs())?;
     draft.places = places(&args.places, &draft.places)?;
     draft.budget = args.budget.or(draft.budget);
+    draft.rounds = args.rounds.rounds.or(draft.rounds);
     // Never more than usual: the record may be somebody else's.
     let writes = run.run.writes.as_ref();
     draft.write_limit_bytes = writes.map(|writes| writes.limit_bytes.min(WRITE_LIMIT_BYTES));

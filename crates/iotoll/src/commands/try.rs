@@ -1,16 +1,15 @@
 //! `iotoll try`: a command, with its files moved and its syncs left out for real.
 
 use std::ffi::OsString;
-use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueHint};
-use model::plan::{parse_budget, parse_rounds};
+use model::plan::parse_budget;
 use model::study::parse_threshold;
 use units::parse_size;
 
-use crate::cli::{MECHANISMS, Wanted, heading, one_of};
+use crate::cli::{MECHANISMS, RoundsArgs, Wanted, heading, one_of};
 use crate::exit::Exit;
 use crate::trying;
 
@@ -109,10 +108,8 @@ pub(crate) struct TryArgs {
     #[arg(help_heading = heading::PRECISION)]
     pub(crate) budget: Option<Duration>,
 
-    /// Stop after N rounds even if undecided
-    #[arg(long, value_name = "N", value_parser = parse_rounds)]
-    #[arg(help_heading = heading::PRECISION)]
-    pub(crate) rounds: Option<NonZeroU32>,
+    #[command(flatten)]
+    pub(crate) rounds: RoundsArgs,
 
     /// Ignore smaller differences [default: 5%]
     #[arg(long, value_name = "SHARE", value_parser = parse_threshold)]

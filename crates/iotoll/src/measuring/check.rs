@@ -9,8 +9,6 @@ use model::check::{CheckRequest, CheckedArm, Fits, Measure, Program};
 use crate::exit::Exit;
 use crate::terminal::output;
 
-/// So many rounds are more than any budget has room for.
-const ROUNDS_MAX: usize = 2000;
 /// The share of the budget that slices take together. The rest goes into what is around them:
 /// folders, the file that is read, and waiting until devices have nothing more to do.
 const SLICES_SHARE: f64 = 0.5;
@@ -49,7 +47,6 @@ impl CheckPlan {
     /// Has places alone compared, and gives the slices of each arm their share of the budget.
     pub(crate) fn shape(&self, job: &mut Job) {
         job.pairs.retain(|pair| pair.axis == Axis::Place);
-        job.blocks = Some(ROUNDS_MAX);
         let weights: Vec<f64> = job.arms.iter().map(|arm| self.weight(arm)).collect();
         let all: f64 = weights.iter().sum();
         job.shares = weights.iter().map(|weight| SLICES_SHARE * weight / all).collect();

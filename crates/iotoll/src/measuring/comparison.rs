@@ -1,6 +1,7 @@
 //! The main job: from a plan to the report of its run. The commands that measure a comparison
 //! differ in where their plan is from.
 
+use std::num::NonZeroU32;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
@@ -171,7 +172,7 @@ impl<'a> Comparison<'a> {
         places.create(&stop_reason.stop)?;
         let Work { job, workloads, needs } = work.without_left_out(&places.plan, self)?;
         places.check_space(&needs)?;
-        let job = Job { blocks: Some(1), ..job };
+        let job = Job { rounds: NonZeroU32::new(1), ..job };
         let mut session =
             Session::open(&places.facts, places.holders(), &stop_reason, began, job.run_limits)?;
         let mut runner = session.runner(&job.arms, workloads);

@@ -8,6 +8,7 @@ use engine::measure::Event;
 use model::run::{ArmFailure, Run};
 use serde::Serialize;
 use store::{Entry, Kind, Narrowed, Recording, State, Store};
+use units::counted;
 
 use crate::terminal::output;
 
@@ -69,9 +70,8 @@ pub(crate) fn tell_killed(store: &mut Store) {
 fn was_killed(entry: &Entry) -> String {
     let Entry { started, subject, .. } = entry;
     let when = match entry.blocks {
-        0 => "before its first block".to_owned(),
-        1 => "after 1 block".to_owned(),
-        blocks => format!("after {blocks} blocks"),
+        0 => "before its first round was complete".to_owned(),
+        rounds => format!("after {}", counted(rounds.into(), "round")),
     };
     format!(
         "the run of {started} ({subject}) was killed {when}: `iotoll show {}`",
@@ -142,7 +142,7 @@ impl RunSaver {
         };
         let error = kept.err()?;
         self.is_behind = true;
-        Some(format!("the run goes on, but its blocks are not saved before its end: {error}"))
+        Some(format!("the run goes on, but its rounds are not saved before its end: {error}"))
     }
 
     /// Keeps what remains to be kept of the run; gives back where it is kept.

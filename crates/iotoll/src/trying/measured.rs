@@ -85,7 +85,7 @@ fn job(args: &TryArgs, variants: &[Variant], plan: &Plan) -> Job {
         threshold: args.threshold.unwrap_or(THRESHOLD),
         error_rate: ERROR_RATE,
         budget: plan.budget,
-        blocks: args.rounds.map(|rounds| rounds.get() as usize),
+        rounds: args.rounds.rounds,
         seed: args.seed.unwrap_or_else(|| u64::from(rand::random::<u32>())),
         per_second: BTreeMap::default(),
         shares: Vec::new(),

@@ -95,7 +95,7 @@ fn tried(
     let own_users = lacks.takes_rights;
     let recorded_run = |trial: &Trial, took| RecordedRun::of(args, trial, grounds, took, own_users);
     let (took, mut failed) = trial.survey(grounds.work())?;
-    let asked = Asked { budget: args.budget, rounds: args.rounds.map(NonZeroU32::get) };
+    let asked = Asked { budget: args.budget, rounds: args.rounds.rounds.map(NonZeroU32::get) };
     if let Some(why) = budget::too_short(asked, took, began.elapsed()) {
         output::note(&why);
     }

@@ -93,7 +93,11 @@ fn a_list_of_saved_runs_has_no_line_of_others() {
         command
     };
     let listed = run(at().arg("history"), 0);
-    assert!(stderr(&listed).contains("was killed before its first block"), "{}", stderr(&listed));
+    assert!(
+        stderr(&listed).contains("was killed before its first round was complete"),
+        "{}",
+        stderr(&listed)
+    );
     assert!(stdout(&listed).contains(r"\u{1b}"), "{}", stdout(&listed));
     let listed = run(at().args(["history", "--json", "-"]), 0);
     let document: serde_json::Value = serde_json::from_slice(&listed.stdout).unwrap();

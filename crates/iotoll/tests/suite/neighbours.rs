@@ -89,7 +89,7 @@ fn a_run_ends_with_what_was_measured_when_others_fill_its_place() {
     // After those that calibrate and warm up.
     let output = filled_meanwhile(&small, child, 60);
     assert_ended_early(&small, &output);
-    assert!(!stdout(&output).contains(" 0 blocks"), "{}", stdout(&output));
+    assert!(!stdout(&output).contains(" 0 rounds"), "{}", stdout(&output));
 }
 
 #[test]

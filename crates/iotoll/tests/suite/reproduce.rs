@@ -29,13 +29,10 @@ fn alone_it_lists_the_articles() {
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
 }
 
-/// Long enough for some blocks on a machine that does much else.
-const BUDGET: &str = "18s";
-
 /// Repeats an article where no interpreter is found; what was told of that.
 fn saved(places: &Places, file: &str) -> String {
     let output = iotoll()
-        .args(["reproduce", "log-locking", "--quick", "--budget", BUDGET, "--json", file])
+        .args(["reproduce", "log-locking", "--quick", "--rounds", "2", "--json", file])
         .args(places.args())
         .env("PATH", "/nonexistent")
         .output()
@@ -60,7 +57,7 @@ fn what_is_missing_is_named_and_the_rest_is_measured_shown_shared_and_repeated()
     assert!(shared.status.success(), "{}", stderr(&shared));
     let text = fs::read_to_string(file("shared.json")).unwrap();
     assert!(!text.contains(&places.disk.path().display().to_string()), "a path is in it");
-    assert_eq!(before_noise(&stdout(&run(["show", &file("shared.json")]))), before_noise(&printed));
+    assert_eq!(measured(&stdout(&run(["show", &file("shared.json")]))), measured(&printed));
 
     let beside = run(["show", &file("shared.json"), "--beside", &file("run.json")]);
     assert!(beside.status.success(), "{}", stderr(&beside));
@@ -74,14 +71,16 @@ fn what_is_missing_is_named_and_the_rest_is_measured_shown_shared_and_repeated()
     let page = fs::read_to_string(file("articles.md")).unwrap();
     assert!(page.contains("## log-locking") && page.contains("run 2: "), "{page}");
 
-    let again = run(["rerun", &file("run.json"), "--budget", "4s", "--json", "-"]);
+    let again = run(["rerun", &file("run.json"), "--json", "-"]);
     assert!(again.status.success(), "{}", stderr(&again));
     let again: Value = serde_json::from_slice(&again.stdout).unwrap();
     assert_eq!(again["reproduction"]["article"], "log-locking");
+    assert_eq!(again["plan"]["rounds"], 2);
 }
 
-/// All that stands before other programs are named, whose names are not shared.
-fn before_noise(text: &str) -> &str {
+/// What stands between why the run ended and other programs, which are not shared.
+fn measured(text: &str) -> &str {
+    let (_, text) = text.split_once("\n\n").unwrap();
     text.split_once("\nNoise").map_or(text, |(before, _)| before)
 }
 

@@ -177,7 +177,7 @@ fn a_run_that_goes_on_is_shown_so_far() {
 }
 
 /// What a run says whose store takes nothing any more.
-const NOT_SAVED: &str = "the run goes on, but its blocks are not saved before its end: ";
+const NOT_SAVED: &str = "the run goes on, but its rounds are not saved before its end: ";
 
 /// A run that goes on for some seconds and tells of its blocks.
 fn going(folder: &Path) -> Going {

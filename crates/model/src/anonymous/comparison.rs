@@ -195,6 +195,7 @@ fn plan(
         threshold,
         error_rate,
         budget_s,
+        rounds,
         arms,
         pairs,
         gentle,
@@ -244,7 +245,17 @@ fn plan(
     let ids: Vec<String> = arms.iter().map(|arm| id(arm, &arms, studies, label_of)).collect();
     let arms = arms.into_iter().zip(ids).map(|(arm, id)| ArmRecord { id, ..arm }).collect();
     let taken_for = BTreeMap::new();
-    PlanRecord { threshold, error_rate, budget_s, arms, pairs, gentle, per_second, taken_for }
+    PlanRecord {
+        threshold,
+        error_rate,
+        budget_s,
+        rounds,
+        arms,
+        pairs,
+        gentle,
+        per_second,
+        taken_for,
+    }
 }
 
 /// The arm with a number for the label that its user gave it.

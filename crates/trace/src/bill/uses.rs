@@ -260,18 +260,22 @@ impl Uses {
                 self.open.remove(&closed.number);
             }
         }
-        if let (Kind::Read, Some(path)) = (kind, copied_to(call, followed))
-            && (self.files.len() < FILES_MAX || self.files.contains_key(path))
-        {
-            let to = self.files.entry(Arc::clone(path)).or_default();
-            to.written_bytes = to.written_bytes.saturating_add(call.result.max(0).unsigned_abs());
-            to.read_by.clear();
-        }
+        let wrote = (call.op == Op::Rename && file.is_unsynced())
+            .then(|| file.written_bytes / file.renamed.max(1));
         if let (Op::Rename | Op::Link, Some(to), false) = (call.op, &followed.to, call.failed()) {
-            let file = &self.files[path];
-            let wrote = (call.op == Op::Rename && file.is_unsynced())
-                .then(|| file.written_bytes / file.renamed.max(1));
             self.take_the_place(to, wrote, ns);
+        }
+        if let (Kind::Read, Some(to)) = (kind, copied_to(call, followed)) {
+            self.take_a_copy(to, call.result.max(0).unsigned_abs());
+        }
+    }
+
+    /// Notes that so many bytes were copied to a file.
+    fn take_a_copy(&mut self, to: &Arc<[u8]>, bytes: u64) {
+        if self.files.len() < FILES_MAX || self.files.contains_key(to) {
+            let to = self.files.entry(Arc::clone(to)).or_default();
+            to.written_bytes = to.written_bytes.saturating_add(bytes);
+            to.read_by.clear();
         }
     }
 

@@ -195,7 +195,7 @@ fn a_program_that_waits_is_not_too_coarse_for_ptrace() {
     }
     let mut said = String::new();
     let has_bill = |_| {
-        let recorded = record("ptrace", &["sleep", "0.5"].map(str::to_owned));
+        let recorded = record("ptrace", &["sleep", "2"].map(str::to_owned));
         said = stderr(&recorded.output);
         assert!(recorded.output.status.success(), "{said}");
         !said.contains("too coarse")
