@@ -214,34 +214,21 @@ fn plan(
         arm.params.iter().filter(|(name, text)| is_own(arm, name, text, studies)).map(|(_, t)| t)
     });
     let texts = numbered("text", texts);
-    let params: Vec<BTreeMap<String, String>> = arms
-        .iter()
-        .map(|arm| {
-            let known = arm.params.iter().filter(|(name, _)| param(arm, name, studies).is_some());
-            let replaced = |(name, text): (&String, &String)| {
-                let own = is_own(arm, name, text, studies).then(|| texts.get(text)).flatten();
-                (name.clone(), own.unwrap_or(text).clone())
-            };
-            known.map(replaced).collect()
-        })
-        .collect();
-    let arms: Vec<ArmRecord> = arms
-        .into_iter()
-        .zip(params)
-        .map(|(arm, params)| {
-            let ArmRecord { id: _, study, label, strategy, place, params: _, material } =
-                relabelled(&arm, &labels);
-            ArmRecord {
-                id: String::new(),
-                study,
-                label,
-                strategy,
-                place,
-                params,
-                material: material.map(unsaid),
-            }
-        })
-        .collect();
+    let params = |arm: &ArmRecord| -> BTreeMap<String, String> {
+        let known = arm.params.iter().filter(|(name, _)| param(arm, name, studies).is_some());
+        let replaced = |(name, text): (&String, &String)| {
+            let own = is_own(arm, name, text, studies).then(|| texts.get(text)).flatten();
+            (name.clone(), own.unwrap_or(text).clone())
+        };
+        known.map(replaced).collect()
+    };
+    let shared = |arm: &ArmRecord| {
+        let ArmRecord { id: _, study, label, strategy, place, params: _, material } =
+            relabelled(arm, &labels);
+        let (id, params, material) = (String::new(), params(arm), material.map(unsaid));
+        ArmRecord { id, study, label, strategy, place, params, material }
+    };
+    let arms: Vec<ArmRecord> = arms.iter().map(shared).collect();
     let ids: Vec<String> = arms.iter().map(|arm| id(arm, &arms, studies, label_of)).collect();
     let arms = arms.into_iter().zip(ids).map(|(arm, id)| ArmRecord { id, ..arm }).collect();
     let taken_for = BTreeMap::new();
