@@ -97,11 +97,21 @@ pub(crate) fn guarded(command: impl FnOnce() -> anyhow::Result<Exit>) -> ExitCod
     match catch_unwind(AssertUnwindSafe(command)) {
         Ok(Ok(exit)) => exit.into(),
         Ok(Err(error)) => {
-            output::note(&format!("{error:#}"));
+            output::note(&sentence(&error));
             code_of(&error).into()
         }
         Err(_) => Exit::CouldNot.into(),
     }
+}
+
+/// An error with its causes. Many errors have what the system said within their own sentence, where it
+/// is not told again.
+pub(crate) fn sentence(error: &anyhow::Error) -> String {
+    error.chain().fold(String::new(), |told, cause| match cause.to_string() {
+        cause if told.is_empty() => cause,
+        cause if told.contains(&cause) => told,
+        cause => format!("{told}: {cause}"),
+    })
 }
 
 /// The code that an error ends the process with.
@@ -127,4 +137,25 @@ pub(crate) fn code_of(error: &anyhow::Error) -> Exit {
 fn names_no_directory(error: &PlaceError) -> bool {
     use PlaceError::{Missing, NotADirectory, TooLong};
     matches!(error, Missing(_) | NotADirectory(_) | TooLong(_))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use anyhow::Context as _;
+    use load::Error;
+
+    use super::*;
+
+    #[test]
+    fn a_cause_is_told_once_whether_its_error_tells_it_or_not() {
+        let source = || io::Error::from_raw_os_error(libc::ENOSPC);
+        let tells_it = Error::System { what: "socket".to_owned(), source: source() };
+        let told = sentence(&anyhow::Error::from(tells_it).context("at the start"));
+        assert_eq!(told, "at the start: socket: No space left on device (os error 28)");
+        let does_not: anyhow::Result<()> = Err(source()).context("cannot write");
+        let told = does_not.map_err(|error| sentence(&error));
+        assert_eq!(told, Err("cannot write: No space left on device (os error 28)".to_owned()));
+    }
 }

@@ -17,24 +17,24 @@ pub enum Error {
     #[error("{0}")]
     Refused(String),
     /// The file system refuses.
-    #[error("{}: {action} failed: {cause}{}", path.display(), of_system(cause))]
+    #[error("{}: {action} failed: {source}{}", path.display(), of_system(source))]
     Io {
         /// Which file or folder.
         path: PathBuf,
         /// What was done.
         action: &'static str,
         /// Why it failed; no source of the error, whose words have it.
-        cause: io::Error,
+        source: io::Error,
     },
     /// The database refuses.
-    #[error("{}: {action} failed: {cause}{}", path.display(), of_database(cause))]
+    #[error("{}: {action} failed: {source}{}", path.display(), of_database(source))]
     Database {
         /// The database.
         path: PathBuf,
         /// What was done.
         action: &'static str,
         /// Why it failed; no source of the error, whose words have it.
-        cause: rusqlite::Error,
+        source: rusqlite::Error,
     },
 }
 
@@ -105,7 +105,7 @@ impl Error {
     /// What a system call on a file or folder said.
     pub(crate) fn io(path: &Path, action: &'static str) -> impl FnOnce(io::Error) -> Self + use<> {
         let path = path.to_owned();
-        move |cause| Self::Io { path, action, cause }
+        move |source| Self::Io { path, action, source }
     }
 
     /// What the database said.
@@ -114,10 +114,10 @@ impl Error {
         action: &'static str,
     ) -> impl FnOnce(rusqlite::Error) -> Self + use<> {
         let path = path.to_owned();
-        move |cause| match cause.sqlite_error_code() {
+        move |source| match source.sqlite_error_code() {
             Some(ErrorCode::NotADatabase) => Self::not_ours(&path),
-            Some(ErrorCode::DatabaseCorrupt) => Self::damaged(&path, cause),
-            _ => Self::Database { path, action, cause },
+            Some(ErrorCode::DatabaseCorrupt) => Self::damaged(&path, source),
+            _ => Self::Database { path, action, source },
         }
     }
 }

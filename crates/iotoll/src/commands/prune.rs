@@ -8,7 +8,7 @@ use store::{Entry, State, Store};
 use units::{counted, rough_size};
 
 use crate::cli::{ago, parse_age};
-use crate::exit::{Exit, UsageError};
+use crate::exit::{Exit, UsageError, sentence};
 use crate::results::saving;
 use crate::terminal::output;
 
@@ -51,7 +51,7 @@ pub(crate) fn run(args: &PruneArgs) -> anyhow::Result<Exit> {
                 .to_owned()
         )
     );
-    let mut store = saving::existing().map_err(|why| UsageError(format!("{why:#}")))?;
+    let mut store = saving::existing().map_err(|why| UsageError(sentence(&why)))?;
     saving::tell_killed(&mut store);
     let chosen = if args.runs.is_empty() { by_age(args, &store)? } else { named(args, &store)? };
     let mut removed = 0;

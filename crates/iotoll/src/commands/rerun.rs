@@ -14,7 +14,7 @@ use model::run::Run;
 use units::counted;
 
 use crate::cli::{KeptArgs, RoundsArgs, RunArgs, ShownArgs, heading};
-use crate::exit::{Exit, UsageError};
+use crate::exit::{Exit, UsageError, sentence};
 use crate::measuring::{CheckPlan, Comparison, Consent, Request};
 use crate::results::{Source, confined};
 
@@ -72,7 +72,7 @@ pub(crate) struct RerunArgs {
 
 pub(crate) fn run(args: &RerunArgs) -> anyhow::Result<Exit> {
     let wrong = |why: anyhow::Error| {
-        UsageError(format!("cannot run {} again: {why:#}", args.run.display()))
+        UsageError(format!("cannot run {} again: {}", args.run.display(), sentence(&why)))
     };
     let source = Source::open(Some(&args.run)).map_err(wrong)?;
     let is_file = source.is_file();

@@ -20,6 +20,7 @@ use units::{count, counted, rough_size};
 use self::limits::Limits;
 use self::trace_file::BegunTrace;
 use crate::cli::TraceArgs;
+use crate::exit::sentence;
 
 /// Where the trace goes.
 pub(crate) fn file(how: &TraceArgs, program: &OsStr) -> anyhow::Result<TraceFile> {
@@ -68,7 +69,7 @@ impl RecordedRun<'_> {
                     text += &(limits + "\n");
                 }
             }
-            Some(Err(error)) => said.push(format!("There is no bill: {error:#}.")),
+            Some(Err(error)) => said.push(format!("There is no bill: {}.", sentence(error))),
             None => said.push(self.in_short()),
         }
         said.extend(self.beside());

@@ -17,7 +17,7 @@ pub(crate) fn repeats() -> Repeats {
     let store = match saving::if_any() {
         Ok(store) => store,
         Err(error) => {
-            output::note(&format!("cannot learn from saved runs how much runs vary: {error:#}"));
+            output::note(&format!("cannot learn from saved runs how much runs vary: {error}"));
             None
         }
     };

@@ -4,7 +4,7 @@ use anyhow::anyhow;
 use model::document;
 use model::run::Run;
 
-use crate::exit::{ChildError, Exit, code_of};
+use crate::exit::{ChildError, Exit, code_of, sentence};
 use crate::results::delivery::Rendered;
 use crate::results::source::Source;
 
@@ -37,7 +37,7 @@ fn texts_of(rendered: anyhow::Result<Rendered>) -> Vec<Vec<u8>> {
         Ok(Rendered { report, id, files }) => {
             [vec![], report.into_bytes(), id.into_bytes()].into_iter().chain(files).collect()
         }
-        Err(error) => vec![vec![code_of(&error).code()], format!("{error:#}").into_bytes()],
+        Err(error) => vec![vec![code_of(&error).code()], sentence(&error).into_bytes()],
     }
 }
 

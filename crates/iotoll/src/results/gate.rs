@@ -10,7 +10,7 @@ use model::run::Run;
 use units::{Judgement, Limit};
 
 use crate::cli::GateArgs;
-use crate::exit::{Exit, UsageError};
+use crate::exit::{Exit, UsageError, sentence};
 use crate::results::baseline::{diff, judged, repeats};
 use crate::results::confined;
 use crate::results::delivery::Targets;
@@ -46,7 +46,11 @@ impl Gate {
         }
         let read = |given: &std::path::PathBuf| {
             let run = Source::open(Some(given)).and_then(confined::comparison).map_err(|why| {
-                UsageError(format!("cannot use {} as the baseline: {why:#}", given.display()))
+                UsageError(format!(
+                    "cannot use {} as the baseline: {}",
+                    given.display(),
+                    sentence(&why)
+                ))
             })?;
             let analysis = analyse(&run);
             Ok::<_, anyhow::Error>((run, analysis))

@@ -21,7 +21,7 @@ use store::{Content, Entry, State, Store};
 use trace::Bill;
 use units::{counted, exact_size};
 
-use crate::exit::UsageError;
+use crate::exit::{UsageError, sentence};
 use crate::recording::billed;
 use crate::results::saving;
 use crate::terminal::output;
@@ -194,7 +194,7 @@ pub(crate) fn open(given: Option<&Path>, what: &str) -> Result<Source, UsageErro
 /// Why that cannot be done.
 pub(crate) fn cannot(given: Option<&Path>, what: &str, why: &anyhow::Error) -> UsageError {
     let name = given.map_or("the last run".into(), Path::to_string_lossy);
-    UsageError(format!("cannot {what} {name}: {why:#}"))
+    UsageError(format!("cannot {what} {name}: {}", sentence(why)))
 }
 
 /// A result of any kind.

@@ -11,6 +11,7 @@ use model::selftest::SelftestResult;
 use store::{Entry, State, Store, Summary, TypicalTime};
 use units::{counted, three_digits};
 
+use crate::exit::sentence;
 use crate::results::identity::this_program;
 use crate::results::source::Saved;
 use crate::terminal::output;
@@ -35,7 +36,7 @@ pub(crate) fn complete(store: &mut Store, entries: &mut [Entry]) {
         let found = found(store, entry);
         entry.summary = Some(found.unwrap_or_else(|error| Summary {
             ended: entry.state.name().to_owned(),
-            answer: format!("it cannot be read: {error:#}"),
+            answer: format!("it cannot be read: {}", sentence(&error)),
         }));
     }
 }

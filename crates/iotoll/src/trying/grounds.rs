@@ -10,7 +10,7 @@ use model::place::{PlaceFacts, StorageKind};
 use places::{Folder, WorkDir, spread};
 use rustix::fs::{Access, access};
 
-use crate::exit::UsageError;
+use crate::exit::{UsageError, sentence};
 use crate::measuring::preflight::note_unread_counters;
 use crate::terminal::output;
 
@@ -53,11 +53,12 @@ impl Grounds {
                 Some(ram)
             }
             Err(error) if ram.is_some() => {
-                return Err(UsageError(format!("--ram: {error:#}")).into());
+                return Err(UsageError(format!("--ram: {}", sentence(&error))).into());
             }
             Err(error) => {
                 output::note(&format!(
-                    "nothing is moved into memory: {error:#}; name a folder of a tmpfs with --ram"
+                    "nothing is moved into memory: {}; name a folder of a tmpfs with --ram",
+                    sentence(&error)
                 ));
                 None
             }
