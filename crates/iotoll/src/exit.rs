@@ -105,12 +105,15 @@ pub(crate) fn guarded(command: impl FnOnce() -> anyhow::Result<Exit>) -> ExitCod
 }
 
 /// An error with its causes. Many errors have what the system said within their own sentence, where it
-/// is not told again.
+/// is not told again, with a number before it or without.
 pub(crate) fn sentence(error: &anyhow::Error) -> String {
-    error.chain().fold(String::new(), |told, cause| match cause.to_string() {
-        cause if told.is_empty() => cause,
-        cause if told.contains(&cause) => told,
-        cause => format!("{told}: {cause}"),
+    error.chain().map(ToString::to_string).fold(String::new(), |told, cause| {
+        let said = cause.rsplit(": ").next().unwrap_or_default();
+        match told.as_str() {
+            "" => cause,
+            _ if told.contains(said) => told,
+            _ => format!("{told}: {cause}"),
+        }
     })
 }
 

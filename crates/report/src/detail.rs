@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use anstyle::Style;
-use model::analysis::{Analysis, Comparison, Verdict};
+use model::analysis::{Analysis, ArmResult, Comparison, Verdict};
 use model::arm::Axis;
 use model::place::PlaceFacts;
 use model::run::Run;
@@ -102,6 +102,13 @@ fn small_print(Subject { run, analysis }: Subject, width: Width) -> String {
     if !analysis.comparisons.is_empty() && !analysis.comparisons.iter().any(learned) {
         text += " Intervals are of this run alone, because too few runs of the same are saved to \
                  show how much runs vary.";
+    }
+    let is_part = |arm: &ArmResult| {
+        arm.time_per_op_ns.is_some_and(|single| arm.typical_ns.is_some_and(|all| single.p99 < all))
+    };
+    if analysis.arms.iter().any(is_part) {
+        text += " A time is of all that an operation takes, a p99 of its single calls: where that is \
+                 lower, the rest is around them, or in a few that take longest.";
     }
     if analysis.cut_afterwards {
         text += " The run was saved before runs had stretches, so its rounds were cut into ten \

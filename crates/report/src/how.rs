@@ -14,6 +14,9 @@ use crate::text::{PROSE, Width, heading, paragraph};
 
 /// What stands for the folder that is moved.
 const FOLDER: &str = "DIR";
+/// What stands for where a file system is to be mounted that iotoll created for its run.
+const NEW: &str = "NEW";
+const TMPFS: &str = "tmpfs";
 
 /// How every advised change is made; a sentence where none is advised.
 pub fn how(run: &Run, analysis: &Analysis, width: Width) -> String {
@@ -147,30 +150,71 @@ fn another_way(subject: Subject, now: &ArmResult, other: &ArmResult) -> Option<S
 }
 
 fn another_place(place: &PlaceFacts) -> Step {
-    if place.kind == StorageKind::Memory {
-        return Step {
-            adopt: format!(
-                "stop the program; `OWN=$(stat -c mode=%a,uid=%u,gid=%g {FOLDER})`, where {FOLDER} is \
-                 the folder to move; `cp -a {FOLDER} {FOLDER}.kept`; `mount -t tmpfs -o size=512M,$OWN \
-                 tmpfs {FOLDER}`, with room for `du -sh {FOLDER}.kept`; `cp -a {FOLDER}.kept/. \
-                 {FOLDER}/`; start it again. To have it after a reboot, empty: `echo tmpfs {FOLDER} \
-                 tmpfs size=512M,$OWN 0 0 >> /etc/fstab`"
-            ),
-            check: format!("`findmnt -T {FOLDER}` says tmpfs; `df -h {FOLDER}` has room"),
-            undo: format!(
-                "stop the program; `cp -a {FOLDER}/. {FOLDER}.kept/` keeps what is new; `umount \
-                 {FOLDER}`; `cp -a {FOLDER}.kept/. {FOLDER}/`, after which files are there again that \
-                 were removed meanwhile; take the line out of /etc/fstab"
-            ),
-        };
+    if place.kind == StorageKind::Memory && place.filesystem == TMPFS {
+        return in_tmpfs(place);
     }
-    let target = place.shown();
+    let (first, target) = match &place.created {
+        None => (String::new(), place.path.display().to_string()),
+        Some(created) => (
+            format!(
+                "`{created}` is no more: have a file system like it at {NEW}, also after a reboot; "
+            ),
+            NEW.to_owned(),
+        ),
+    };
     Step {
         adopt: format!(
-            "stop the program; `cp -a {FOLDER}/. {target}/app/`, where {FOLDER} is the folder to move; \
-             `mount --bind {target}/app {FOLDER}`; in /etc/fstab: `{target}/app {FOLDER} none bind 0 0`"
+            "{first}stop the program; `cp -a {FOLDER}/. {target}/app/`, where {FOLDER} is the folder to \
+             move; `mount --bind {target}/app {FOLDER}`; in /etc/fstab: `{target}/app {FOLDER} none \
+             bind 0 0`"
         ),
         check: format!("`findmnt -T {FOLDER}` says {}", place.filesystem),
         undo: format!("stop the program; `umount {FOLDER}`; copy back what is new"),
+    }
+}
+
+fn in_tmpfs(place: &PlaceFacts) -> Step {
+    let huge = place.mount_options.iter().find(|option| option.starts_with("huge="));
+    let options = huge.map_or_else(String::new, |huge| format!("{huge},")) + "$OWN";
+    Step {
+        adopt: format!(
+            "stop the program; `OWN=$(stat -c mode=%a,uid=%u,gid=%g {FOLDER})`, where {FOLDER} is the \
+             folder to move; `cp -a {FOLDER} {FOLDER}.kept`; `mount -t tmpfs -o size=512M,{options} \
+             tmpfs {FOLDER}`, with room for `du -sh {FOLDER}.kept`; `cp -a {FOLDER}.kept/. {FOLDER}/`; \
+             start it again. To have it after a reboot, empty: `echo tmpfs {FOLDER} tmpfs \
+             size=512M,{options} 0 0 >> /etc/fstab`"
+        ),
+        check: format!("`findmnt -T {FOLDER}` says tmpfs; `df -h {FOLDER}` has room"),
+        undo: format!(
+            "stop the program; `cp -a {FOLDER}/. {FOLDER}.kept/` keeps what is new; `umount {FOLDER}`; \
+             `cp -a {FOLDER}.kept/. {FOLDER}/`, after which files are there again that were removed \
+             meanwhile; take the line out of /etc/fstab"
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Fails where a recipe names what is no folder, or leaves out what made the place fast.
+    #[test]
+    fn what_was_created_for_the_run_is_no_folder_to_move_to() {
+        let place = |filesystem: &str, created: &str, kind, option: &str| PlaceFacts {
+            created: Some(created.to_owned()),
+            kind,
+            filesystem: filesystem.to_owned(),
+            mount_options: vec![option.to_owned()],
+            ..PlaceFacts::unknown("new")
+        };
+        let xfs = place("xfs", "image:xfs:1GiB@/", StorageKind::Disk, "noatime");
+        let adopt = another_place(&xfs).adopt;
+        assert!(adopt.starts_with("`image:xfs:1GiB@/` is no more: have a file system"), "{adopt}");
+        assert!(adopt.contains("`mount --bind NEW/app DIR`"), "{adopt}");
+        let zram = place("xfs", "zram:1GiB:xfs", StorageKind::Memory, "noatime");
+        assert!(!another_place(&zram).adopt.contains("tmpfs"));
+        let tmpfs = place("tmpfs", "tmpfs:1GiB:huge=always", StorageKind::Memory, "huge=always");
+        let adopt = another_place(&tmpfs).adopt;
+        assert_eq!(adopt.matches("size=512M,huge=always,$OWN").count(), 2, "{adopt}");
     }
 }

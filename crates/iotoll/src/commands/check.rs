@@ -29,7 +29,7 @@ Examples:
   iotoll check                              this directory
   iotoll check /srv --for etcd              is it good enough for etcd?
   iotoll check /srv --for postgresql=500    for 500 commits a second?
-  iotoll check / tmpfs:512M image:xfs:1G    compare places
+  iotoll check / tmpfs:1G image:xfs:1G      compare places
   iotoll check . overlay:.                  container layer or volume?
   iotoll check /srv --require-fit           for scripts
   iotoll check /srv --gentle                on a machine in production";

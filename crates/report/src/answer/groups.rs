@@ -235,7 +235,8 @@ impl Columns {
             let first = format!("{label}{:GAP$}", "");
             return text::wrapped(&first, &below, &change, self.width).join("\n") + "\n";
         }
-        let left = self.left();
+        let figures = self.times() + GAP + display_width(&entry.figure());
+        let left = self.left().min(self.width.saturating_sub(GAP + figures)).max(GAP);
         let gap = if change.is_empty() { 0 } else { GAP };
         let label = format!("{label}{:gap$}{change}", "");
         let mut lines = if display_width(label.trim_end()) <= left {
