@@ -17,7 +17,9 @@ fn saved(places: &Places, more: &[&str]) -> (String, String) {
     let file = places.disk.path().with_extension("json").display().to_string();
     let mut args = vec!["compare".to_owned()];
     args.extend(places.args());
-    args.extend(["--budget", "20s", "--rounds", "10", "--full", "--json", &file].map(str::to_owned));
+    args.extend(
+        ["--budget", "20s", "--rounds", "10", "--full", "--json", &file].map(str::to_owned),
+    );
     args.extend(more.iter().map(ToString::to_string));
     let output = run(args);
     assert!(output.status.success(), "{}", stderr(&output));

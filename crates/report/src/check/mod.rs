@@ -106,7 +106,10 @@ fn explained(shown: Shown<'_>, place: &PlaceCheck, facts: &PlaceFacts) -> String
             && !place.in_memory
         {
             let what = times::name(measured.of.measure);
-            out += &paragraph("  ", "    ", &format!("{what}: {}.", from.text), width);
+            let depth = measured.of.depth.filter(|depth| *depth > 1);
+            let depth = depth.map_or_else(String::new, |depth| format!(", {depth} at a time"));
+            let text = format!("{}{depth}: {}.", capitalised(what), from.text);
+            out += &paragraph("  ", "    ", &text, width);
             if !full {
                 break;
             }
