@@ -42,12 +42,14 @@ fn limit(what: &str, text: &str, width: usize) -> String {
 }
 
 fn time(job: &Job) -> String {
-    let budget = exact_duration(job.budget);
-    if job.pairs.is_empty() {
-        budget
-    } else {
-        format!("{budget}; the run ends sooner if every comparison is decided and precise by then")
+    let mut text = exact_duration(job.budget);
+    if let Some(rounds) = job.rounds {
+        text += &format!(", or {}", counted(u64::from(rounds.get()), "round"));
     }
+    if !job.pairs.is_empty() {
+        text += "; the run ends sooner if every comparison is decided and precise by then";
+    }
+    text
 }
 
 /// What a run takes and writes at a place at the most.
