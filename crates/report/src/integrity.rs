@@ -1,7 +1,6 @@
 //! What became of the records: which arms corrupted any, and how sure it is that
 //! the others corrupt none.
 
-use anstyle::{AnsiColor, Style};
 use model::analysis::ArmResult;
 use model::description::StudyDescription;
 use model::grouped::{group_of, push_new};
@@ -10,7 +9,7 @@ use model::printable::printable;
 use units::{count, percent};
 
 use crate::risk;
-use crate::text::{Width, bullet, heading, list, paragraph, styled_paragraph};
+use crate::text::{BOLD_RED, Width, bullet, heading, list, paragraph, styled_paragraph};
 
 /// The section; nothing where no records were checked.
 pub(crate) fn section(study: &StudyDescription, arms: &[&ArmResult], width: Width) -> String {
@@ -56,8 +55,7 @@ fn checked<'a>(arms: &[&'a ArmResult]) -> [Vec<Checked<'a>>; 2] {
 }
 
 fn corrupted(arm: &str, integrity: &Integrity, width: Width) -> String {
-    let red = Style::new().bold().fg_color(Some(AnsiColor::Red.into()));
-    let text = corruption(&printable(arm), &format!("{red}corrupted{red:#}"), integrity);
+    let text = corruption(&printable(arm), &format!("{BOLD_RED}corrupted{BOLD_RED:#}"), integrity);
     let mut out = styled_paragraph("  • ", "    ", &text, width);
     if let Some(example) = &integrity.example {
         out += &paragraph("    ", "    ", &format!("For example: {example}"), width);

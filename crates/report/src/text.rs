@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use anstyle::Style;
+use anstyle::{AnsiColor, Style};
 use model::printable::printable;
 
 /// How many columns there are.
@@ -12,6 +12,8 @@ pub type Width = usize;
 pub const WIDTH: Width = 80;
 /// Longer lines of prose are hard to read.
 pub(crate) const PROSE: Width = 100;
+/// The style of what is wrong with data.
+pub(crate) const BOLD_RED: Style = AnsiColor::Red.on_default().bold();
 
 /// A bold line.
 pub(crate) fn heading(text: &str) -> String {
@@ -25,9 +27,24 @@ pub(crate) fn head_with(head: &str, end: &str, width: Width) -> Option<String> {
     (gap >= 2).then(|| format!("{}{:gap$}{end}\n", heading(head).trim_end(), ""))
 }
 
-/// Wrapped text with its indents.
+/// Wrapped text with the indents of its first line and of the rest.
 pub fn paragraph(first: &str, rest: &str, text: &str, width: Width) -> String {
     styled_paragraph(first, rest, &printable(text), width)
+}
+
+/// Like [`paragraph`], for a text with styles: the caller has made its other parts printable.
+pub(crate) fn styled_paragraph(first: &str, rest: &str, text: &str, width: Width) -> String {
+    wrapped(first, rest, text, width.max(30)).join("\n") + "\n"
+}
+
+/// The lines of wrapped text, without a least width.
+pub(crate) fn wrapped(first: &str, rest: &str, text: &str, width: Width) -> Vec<String> {
+    let options = textwrap::Options::new(width)
+        .initial_indent(first)
+        .subsequent_indent(rest)
+        .wrap_algorithm(textwrap::WrapAlgorithm::FirstFit)
+        .word_splitter(textwrap::WordSplitter::NoHyphenation);
+    textwrap::wrap(text, options).into_iter().map(Cow::into_owned).collect()
 }
 
 /// An item of a list.
@@ -50,21 +67,6 @@ pub(crate) fn shortened_list(mut items: Vec<String>, items_max: usize) -> Vec<St
     items.truncate(items_max);
     items.extend((more > 0).then(|| format!("{more} more: see --json")));
     items
-}
-
-/// The same of a text with styles, whose other parts the caller has made printable.
-pub(crate) fn styled_paragraph(first: &str, rest: &str, text: &str, width: Width) -> String {
-    wrapped(first, rest, text, width.max(30)).join("\n") + "\n"
-}
-
-/// The lines of the same, without a least width.
-pub(crate) fn wrapped(first: &str, rest: &str, text: &str, width: Width) -> Vec<String> {
-    let options = textwrap::Options::new(width)
-        .initial_indent(first)
-        .subsequent_indent(rest)
-        .wrap_algorithm(textwrap::WrapAlgorithm::FirstFit)
-        .word_splitter(textwrap::WordSplitter::NoHyphenation);
-    textwrap::wrap(text, options).into_iter().map(Cow::into_owned).collect()
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! What one must know besides before acting on the answer: causes, how the first change is
 //! made, what disturbed the run, and what is risked.
 
-use anstyle::{AnsiColor, Style};
+use anstyle::Style;
 use model::analysis::{ArmResult, Verdict};
 use model::grouped::{group_of, push_new};
 use model::place::{PlaceFacts, StorageKind};
@@ -11,7 +11,7 @@ use super::entry::Entry;
 use super::{labelled, lines_at, opening};
 use crate::rest::Rest;
 use crate::subject::Subject;
-use crate::text::Width;
+use crate::text::{BOLD_RED, Width};
 use crate::{how, risk};
 
 /// The word before what is wrong with data, which is red.
@@ -46,8 +46,7 @@ pub(super) fn cautions(subject: Subject, entries: &[Entry<'_>], width: Width) ->
 
 /// A note, of no more lines of 80 columns than that.
 fn shown(Note { label, parts, lines }: &Note, lines_max: usize, width: Width) -> String {
-    let red = Style::new().bold().fg_color(Some(AnsiColor::Red.into()));
-    let style = if *label == BROKEN { red } else { Style::new().bold() };
+    let style = if *label == BROKEN { BOLD_RED } else { Style::new().bold() };
     let rest = if *label == TO_DO { "--how" } else { "--full" };
     fitting(label, style, parts, rest, (*lines).min(lines_max), width)
 }
