@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 
 use model::analysis::ArmResult;
-use model::grouped::group_of;
+use model::grouped::in_groups;
 use model::scaling::{CLIENTS, CLIENTS_PER_S, Scaling, ScalingPoint};
 
 /// What arms have in common that differ in the number of clients alone.
@@ -22,12 +22,8 @@ struct Way<'a> {
 
 /// Of each way that was done by several numbers of clients.
 pub(crate) fn of(arms: &[ArmResult], threshold: f64) -> Vec<Scaling> {
-    let mut ways = Vec::new();
-    for (index, arm) in arms.iter().enumerate() {
-        if let Some(point) = point(index, arm) {
-            group_of(&mut ways, way(arm)).push(point);
-        }
-    }
+    let arms = arms.iter().enumerate();
+    let ways = in_groups(arms.filter_map(|(index, arm)| Some((way(arm), point(index, arm)?))));
     let several = ways.into_iter().filter(|(_, points)| points.len() > 1);
     several.map(|(way, points)| scaling(&way, points, threshold)).collect()
 }

@@ -23,3 +23,10 @@ pub fn group_of<K: PartialEq, V>(groups: &mut Vec<(K, Vec<V>)>, key: K) -> &mut 
     }
     &mut groups[at].1
 }
+
+/// The groups of all keys.
+pub fn in_groups<K: PartialEq, V>(all: impl IntoIterator<Item = (K, V)>) -> Vec<(K, Vec<V>)> {
+    let mut groups = Vec::new();
+    all.into_iter().for_each(|(key, one)| group_of(&mut groups, key).push(one));
+    groups
+}

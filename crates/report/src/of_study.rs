@@ -3,7 +3,7 @@
 
 use model::analysis::{Analysis, ArmResult};
 use model::description::{ParamForm, StudyDescription};
-use model::grouped::group_of;
+use model::grouped::in_groups;
 use model::printable::shortened;
 
 use crate::columns::{self, Table};
@@ -33,10 +33,7 @@ pub(crate) fn all(subject: Subject, width: Width) -> String {
 
 /// The arms in groups that share a study and its parameters.
 fn by_study_and_params(analysis: &Analysis) -> Vec<Vec<&ArmResult>> {
-    let mut groups = Vec::new();
-    for arm in &analysis.arms {
-        group_of(&mut groups, (arm.subject(), &arm.params)).push(arm);
-    }
+    let groups = in_groups(analysis.arms.iter().map(|arm| ((arm.subject(), &arm.params), arm)));
     groups.into_iter().map(|(_, arms)| arms).collect()
 }
 

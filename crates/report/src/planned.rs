@@ -2,7 +2,7 @@
 //! arms of a study share is said once, and arms and comparisons only in what differs.
 
 use model::arm::{Arm, Pair};
-use model::grouped::{each_once, group_of, push_new};
+use model::grouped::{each_once, group_of, in_groups, push_new};
 use model::material::Material;
 use model::place::PlaceFacts;
 use model::scaling::CLIENTS;
@@ -21,8 +21,7 @@ pub fn planned(
     width: Width,
 ) -> String {
     let mut out = String::new();
-    for subject in each_once(arms.iter().map(Arm::subject)) {
-        let own: Vec<&Arm> = arms.iter().filter(|arm| arm.subject() == subject).collect();
+    for (subject, own) in in_groups(arms.iter().map(|arm| (arm.subject(), arm))) {
         out += &format!("\n{}", heading(&format!("{subject}: {}", own[0].study.about)));
         let shared = shared_params(&own).join(", ");
         if !shared.is_empty() {

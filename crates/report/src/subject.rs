@@ -3,7 +3,7 @@
 
 use model::analysis::{Analysis, ArmResult, Comparison};
 use model::description::{Score, StudyDescription};
-use model::grouped::each_once;
+use model::grouped::in_groups;
 use model::material::Material;
 use model::run::Run;
 
@@ -25,12 +25,10 @@ impl<'a> Subject<'a> {
         self.analysis.arms.iter().enumerate().filter(move |(_, arm)| arm.study == study)
     }
 
-    /// The first arm of each study, with each label that the user gave it.
-    pub(crate) fn first_arms(self) -> Vec<&'a ArmResult> {
-        let arms = &self.analysis.arms;
-        let subjects = each_once(arms.iter().map(ArmResult::subject));
-        let first = |subject: &String| arms.iter().find(|arm| arm.subject() == *subject);
-        subjects.iter().filter_map(first).collect()
+    /// The first arm of each study. A study counts once for each of its labels.
+    pub(crate) fn first_arms(self) -> impl Iterator<Item = &'a ArmResult> {
+        let studies = in_groups(self.analysis.arms.iter().map(|arm| (arm.subject(), arm)));
+        studies.into_iter().map(|(_, arms)| arms[0])
     }
 
     /// The study that an arm is of.

@@ -4,7 +4,7 @@ use model::analysis::{
     ArmResult, Comparison, ErrorComparison, RatioDrift, TailComparison, Verdict,
 };
 use model::arm::Axis;
-use model::grouped::group_of;
+use model::grouped::in_groups;
 use units::{count, percent, three_digits, time};
 
 use crate::difference::{self, Difference};
@@ -317,11 +317,9 @@ pub(crate) fn rate(per_s: f64) -> String {
 
 /// The comparisons along one axis, those of the same base together, in order.
 pub(crate) fn along(subject: Subject<'_>, axis: Axis) -> Vec<Vec<&Comparison>> {
-    let mut groups = Vec::new();
-    for comparison in subject.analysis.comparisons.iter().filter(|c| c.axis == axis) {
-        group_of(&mut groups, &comparison.base).push(comparison);
-    }
-    groups.into_iter().map(|(_, of_base)| of_base).collect()
+    let along = subject.analysis.comparisons.iter().filter(|c| c.axis == axis);
+    let by_base = in_groups(along.map(|comparison| (&comparison.base, comparison)));
+    by_base.into_iter().map(|(_, of_base)| of_base).collect()
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 
 use model::analysis::{Analysis, ArmResult};
 use model::description::{ParamDescription, StudyDescription};
-use model::grouped::group_of;
+use model::grouped::in_groups;
 use model::run::Run;
 use thiserror::Error;
 use units::listed;
@@ -170,13 +170,11 @@ fn lines(
     };
     let x = x_of(study, asked.x, |param| curves(param, &arms).is_some())?;
     let facet = asked.facet.map(|name| param(study, name)).transpose()?;
-    let mut panels = Vec::new();
-    for (position, arm) in arms {
+    let heading = |arm: &ArmResult| {
         let value = facet.and_then(|facet| Some((facet, arm.params.get(&facet.name)?)));
-        let heading = value.map_or_else(String::new, |(f, value)| format!("{}={value}", f.name));
-        group_of(&mut panels, heading).push((position, arm));
-    }
-    let panels: Vec<(String, Curves)> = panels
+        value.map_or_else(String::new, |(facet, value)| format!("{}={value}", facet.name))
+    };
+    let panels: Vec<(String, Curves)> = in_groups(arms.into_iter().map(|a| (heading(a.1), a)))
         .into_iter()
         .filter_map(|(heading, arms)| Some((heading, curves(x, &arms)?)))
         .collect();

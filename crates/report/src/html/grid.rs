@@ -2,7 +2,7 @@
 //! differ from now.
 
 use model::analysis::ArmResult;
-use model::grouped::{each_once, group_of};
+use model::grouped::{each_once, in_groups};
 
 use super::chart::{Drawing, centred, percent};
 use super::forest::class;
@@ -23,14 +23,9 @@ const GAP: f64 = 3.0;
 
 /// The grid of a study; nothing where nothing was timed.
 pub(super) fn drawing(subject: Subject, study: &str) -> Option<Drawing> {
-    let arms = subject.analysis.arms.iter();
-    let arms: Vec<&ArmResult> =
-        arms.filter(|arm| arm.study == study && arm.typical_ns.is_some()).collect();
-    let places = each_once(arms.iter().map(|arm| arm.place.as_str()));
-    let mut ways = Vec::new();
-    for arm in arms {
-        group_of(&mut ways, names::of_way(arm)).push(arm);
-    }
+    let arms = || subject.arms_of(study).map(|(_, arm)| arm).filter(|a| a.typical_ns.is_some());
+    let places = each_once(arms().map(|arm| arm.place.as_str()));
+    let ways = in_groups(arms().map(|arm| (names::of_way(arm), arm)));
     if ways.is_empty() {
         return None;
     }

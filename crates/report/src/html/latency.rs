@@ -2,7 +2,7 @@
 //! over each other.
 
 use model::analysis::{ArmResult, Latency};
-use model::grouped::group_of;
+use model::grouped::in_groups;
 use model::printable::{printable, shortened};
 use model::slice::Latencies;
 use units::{count, time};
@@ -104,11 +104,7 @@ fn drawing(panel: &Panel, all: &[Spread], places: &[&str]) -> Option<Drawing> {
     if !panel.heading.is_empty() {
         rows.heading(&panel.heading);
     }
-    let mut ways = Vec::new();
-    for spread in own {
-        group_of(&mut ways, names::of_way(spread.arm)).push(spread);
-    }
-    for (name, way) in ways {
+    for (name, way) in in_groups(own.into_iter().map(|own| (names::of_way(own.arm), own))) {
         let outlines: Vec<(usize, &Spread)> = way
             .into_iter()
             .filter_map(|spread| {

@@ -5,7 +5,7 @@
 use model::analysis::{ArmResult, Next};
 use model::cause::Cause;
 use model::description::StudyDescription;
-use model::grouped::group_of;
+use model::grouped::in_groups;
 use units::{capitalised, three_digits};
 
 use super::block_times::BlockTimes;
@@ -100,10 +100,7 @@ fn causes(subject: Subject, arms: &[&ArmResult]) -> Markup {
     if causes.is_empty() {
         return Markup::default();
     }
-    let mut kinds = Vec::new();
-    for cause in &causes {
-        group_of(&mut kinds, &cause.1.code).push(cause);
-    }
+    let kinds = in_groups(causes.iter().map(|cause| (&cause.1.code, cause)));
     let items = kinds.iter().map(|(_, kind)| el("li").prose(&kind[0].0).child(behind(kind)));
     let mut out = Markup::from(el("h3").text("Why"));
     out.push(el("ul").children(items));

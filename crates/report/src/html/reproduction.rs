@@ -2,7 +2,7 @@
 //! holds of the conclusions. Of several runs of one article, the figures side by side.
 
 use model::figure::Unit;
-use model::grouped::each_once;
+use model::grouped::in_groups;
 use model::reproduction::{ConclusionHere, Decision, FigureHere, Measured, Reproduction};
 
 use super::chart::{Chart, Ids, Rows, circle, ticks, upright};
@@ -164,9 +164,7 @@ type Numbered<'a> = (usize, &'a Reproduction);
 /// What several runs of the same article found, side by side.
 pub(super) fn beside(runs: &[Numbered]) -> Markup {
     let mut out = Markup::default();
-    for article in each_once(runs.iter().map(|(_, run)| &run.article)) {
-        let own: Vec<Numbered> =
-            runs.iter().filter(|(_, run)| run.article == *article).copied().collect();
+    for (article, own) in in_groups(runs.iter().map(|run| (&run.1.article, *run))) {
         let [(_, first), _, ..] = own.as_slice() else { continue };
         out.push(el("h2").text(article));
         out.push(decisions(&own).scrolling("Conclusions"));
