@@ -17,7 +17,6 @@ const DISCARDS: &str = "first mount without discard and use fstrim.timer: loses 
 const NAME_MAX: usize = 48;
 
 /// An advice with what it is about.
-#[derive(Clone)]
 pub(crate) struct Entry<'a> {
     pub(super) subject: Subject<'a>,
     pub(crate) advice: &'a Advice,

@@ -30,20 +30,20 @@ const GAP: usize = 2;
 pub(crate) struct Section<'a> {
     pub(crate) group: Group,
     pub(crate) heading: String,
-    pub(crate) entries: Vec<Entry<'a>>,
+    pub(crate) entries: &'a [Entry<'a>],
     /// The change that all of them are, which the heading names.
     shared: Option<&'a str>,
 }
 
 /// The sections, none of them empty.
-pub(super) fn sections<'a>(entries: &[Entry<'a>]) -> Vec<Section<'a>> {
+pub(super) fn sections<'a>(entries: &'a [Entry<'a>]) -> Vec<Section<'a>> {
     let same = |a: &Entry, b: &Entry| {
         (a.advice.group, &a.advice.condition) == (b.advice.group, &b.advice.condition)
     };
     entries.chunk_by(same).map(section).collect()
 }
 
-fn section<'a>(entries: &[Entry<'a>]) -> Section<'a> {
+fn section<'a>(entries: &'a [Entry<'a>]) -> Section<'a> {
     let advice = entries[0].advice;
     let shared = advice.change.as_deref().filter(|change| {
         let alike = entries.iter().all(|entry| entry.advice.change.as_deref() == Some(*change));
@@ -63,7 +63,7 @@ fn section<'a>(entries: &[Entry<'a>]) -> Section<'a> {
         if is_move(change) { format!(": put them {change}") } else { format!(": {change}") }
     });
     let heading = format!("{heading}{shared_words}");
-    Section { group: advice.group, heading, entries: entries.to_vec(), shared }
+    Section { group: advice.group, heading, entries, shared }
 }
 
 impl Section<'_> {
@@ -163,7 +163,7 @@ struct Columns {
 
 impl Columns {
     fn of(sections: &[Section], width: Width) -> Self {
-        let entries = || sections.iter().flat_map(|section| &section.entries);
+        let entries = || sections.iter().flat_map(|section| section.entries);
         let widest = |texts: &mut dyn Iterator<Item = String>| {
             texts.map(|text| display_width(&text)).max().unwrap_or_default()
         };

@@ -3,9 +3,10 @@
 use model::analysis::Analysis;
 use model::run::Run;
 
+use super::entry::{self, Entry};
 use super::groups::{self, Section};
 use super::notes::{self, Note};
-use super::{entry, extent, failures, opening};
+use super::{extent, failures, opening};
 use crate::rest::Rest;
 use crate::subject::Subject;
 
@@ -18,7 +19,7 @@ pub(crate) struct Screen<'a> {
     /// What is said instead of advice, where nothing is known.
     pub(crate) nothing_known: Vec<String>,
     /// What to do.
-    pub(crate) sections: Vec<Section<'a>>,
+    entries: Vec<Entry<'a>>,
     /// What else one must know.
     pub(crate) notes: Vec<Note>,
 }
@@ -26,21 +27,24 @@ pub(crate) struct Screen<'a> {
 impl<'a> Screen<'a> {
     pub(crate) fn of(run: &'a Run, analysis: &'a Analysis) -> Self {
         let subject = Subject { run, analysis };
-        let entries = entry::all(subject);
-        let is_known = analysis.blocks > 0;
-        let mut nothing_known = Vec::new();
-        if !is_known {
-            nothing_known.push(super::nothing_known_of(run).to_owned());
-            nothing_known.extend(failures(run));
+        let (mut nothing_known, mut entries, mut notes) = Default::default();
+        if analysis.blocks > 0 {
+            entries = entry::all(subject);
+            notes = notes::whole(subject, &entries, Rest::Below);
+        } else {
+            let why = super::nothing_known_of(run).to_owned();
+            nothing_known = std::iter::once(why).chain(failures(run)).collect();
         }
-        let shown = if is_known { entries.as_slice() } else { &[] };
-        let notes = if is_known { notes::whole(subject, shown, Rest::Below) } else { Vec::new() };
         Self {
             extent: format!("{}, {}", opening::counts(subject), extent(subject)),
             opening: opening::data(subject),
             nothing_known,
-            sections: groups::sections(shown),
+            entries,
             notes,
         }
+    }
+
+    pub(crate) fn sections(&self) -> Vec<Section<'_>> {
+        groups::sections(&self.entries)
     }
 }

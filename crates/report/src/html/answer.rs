@@ -13,11 +13,12 @@ const BASELINE: f64 = 13.0;
 
 /// The table; nothing where there is no advice.
 pub(super) fn table(screen: &Screen) -> Option<Element> {
-    if screen.sections.is_empty() {
+    let sections = screen.sections();
+    if sections.is_empty() {
         return None;
     }
-    let axis = ChangeAxis::of(&screen.sections);
-    let bodies = screen.sections.iter().map(|section| body(section, axis.as_ref()));
+    let axis = ChangeAxis::of(&sections);
+    let bodies = sections.iter().map(|section| body(section, axis.as_ref()));
     let caption = el("caption").child(classed("span", "unseen").text(
         "Each operation with its best change: the time now and then, the difference, and both on \
          one axis on which faster is to the left",

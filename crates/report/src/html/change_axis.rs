@@ -21,7 +21,7 @@ pub(super) struct ChangeAxis(Scale);
 impl ChangeAxis {
     /// One that has room for all that is sure; nothing where no change was compared.
     pub(super) fn of(sections: &[Section]) -> Option<Self> {
-        let entries = || sections.iter().flat_map(|section| &section.entries);
+        let entries = || sections.iter().flat_map(|section| section.entries);
         let sure = entries().filter(|entry| entry.has_bar() && entry.is_sure());
         let ends = sure
             .flat_map(|Entry { advice, .. }| [advice.ratio, advice.ratio_low, advice.ratio_high]);

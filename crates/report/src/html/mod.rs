@@ -57,6 +57,7 @@ use self::contents::Contents;
 use self::markup::{Element, Markup, classed, el};
 pub use self::over_time::Rounds;
 pub use self::tables::{page_of_tables, page_of_trend};
+use crate::answer::Screen;
 use crate::subject::Subject;
 
 /// The id of what several runs have in common.
@@ -191,11 +192,15 @@ fn comparison(subject: Subject, rounds: Rounds, place: Place) -> Element {
     let typical_times = BlockTimes::of(run);
     let is_known = typical_times.blocks() > 0;
     contents.add("Answer", &format!("{id}-answer"));
-    let answer = el("div").attr("id", format!("{id}-answer"));
+    let screen = Screen::of(run, subject.analysis);
+    let answer = el("div")
+        .attr("id", format!("{id}-answer"))
+        .child(opening::title_and_warnings(subject, &screen))
+        .child(opening::answer(subject, &screen));
     let mut section = classed("section", "run")
         .attr("id", id)
-        .child(answer.child(opening::title_and_warnings(subject)).child(opening::answer(subject)))
-        .child(opening::notes(subject))
+        .child(answer)
+        .child(opening::notes(subject, &screen))
         .child(reproduction::section(subject, ids));
     for study in run.studies.iter().filter(|_| is_known) {
         let own = format!("{id}-{}", chart::file_name("study", &study.name));

@@ -12,10 +12,9 @@ use crate::text::WIDTH;
 use crate::{check, manners};
 
 /// The title, and what must be known of the run as a whole.
-pub(super) fn title_and_warnings(subject: Subject) -> Markup {
-    let Subject { run, analysis } = subject;
-    let screen = Screen::of(run, analysis);
-    let mut out = Markup::from(title(subject, &screen));
+pub(super) fn title_and_warnings(subject: Subject, screen: &Screen) -> Markup {
+    let run = subject.run;
+    let mut out = Markup::from(title(subject, screen));
     if let Some(why) = &run.run.ended_early {
         out.push(classed("p", "warning").text(format!("Ended early: {why}.")));
     }
@@ -29,25 +28,23 @@ pub(super) fn title_and_warnings(subject: Subject) -> Markup {
 }
 
 /// The first picture: the advice along one axis. A check is shown as on its screen.
-pub(super) fn answer(Subject { run, analysis }: Subject) -> Markup {
+pub(super) fn answer(Subject { run, analysis }: Subject, screen: &Screen) -> Markup {
     if let Some(styled) = check::findings(run, analysis, Rest::Nowhere, WIDTH) {
         let plain = anstream::adapter::strip_str(&styled).to_string();
         let pre = el("pre").attr("tabindex", 0).attr("role", "region").attr("aria-label", "Check");
         return pre.children(plain.lines().map(|line| el("span").text(line))).into();
     }
-    let screen = Screen::of(run, analysis);
     let nothing_known = screen.nothing_known.iter().map(|text| el("p").prose(text));
-    nothing_known.chain(answer::table(&screen)).collect()
+    nothing_known.chain(answer::table(screen)).collect()
 }
 
 /// What else one must know.
-pub(super) fn notes(Subject { run, analysis }: Subject) -> Markup {
+pub(super) fn notes(Subject { run, analysis }: Subject, screen: &Screen) -> Markup {
     if check::is_shown(run, analysis) {
         return Markup::default();
     }
-    let screen = Screen::of(run, analysis);
     let opening = screen.opening.iter().map(|text| classed("p", "facts").prose(text));
-    opening.chain((!screen.notes.is_empty()).then(|| notes_list(&screen))).collect()
+    opening.chain((!screen.notes.is_empty()).then(|| notes_list(screen))).collect()
 }
 
 /// What was measured, where and when.

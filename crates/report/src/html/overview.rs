@@ -24,13 +24,14 @@ const LINE_MAX: usize = 110;
 /// The drawing; nothing where no change was compared.
 pub(super) fn drawing(subject: Subject) -> Option<Drawing> {
     let screen = Screen::of(subject.run, subject.analysis);
-    let axis = ChangeAxis::of(&screen.sections)?;
+    let sections = screen.sections();
+    let axis = ChangeAxis::of(&sections)?;
     let mut parts = Markup::from(on_axis(0.0, AXIS_HEIGHT).child(labels(&axis.ticks(), 13.0)));
     let mut y = AXIS_HEIGHT;
-    for section in &screen.sections {
+    for section in &sections {
         parts.push(heading(section, &axis, y));
         y += HEADING;
-        for entry in &section.entries {
+        for entry in section.entries {
             parts.push(on_axis(y, ROW).child(axis.row(section.group, Some(entry))));
             parts.push(words(section, entry, y));
             y += ROW;

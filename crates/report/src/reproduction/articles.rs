@@ -117,7 +117,7 @@ fn advice(Repeated { run, analysis, .. }: &Repeated) -> String {
         let entries = entries.collect::<Vec<_>>().join("; ");
         format!("- **{}.** {}.\n", escaped(&section.heading), escaped(&entries))
     };
-    let lines: String = screen.sections.iter().map(line).collect();
+    let lines: String = screen.sections().iter().map(line).collect();
     if lines.is_empty() {
         "- Nothing is sure enough to be advised.\n\n".to_owned()
     } else {
