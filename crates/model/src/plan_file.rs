@@ -1,5 +1,6 @@
 //! Plan files: TOML in which every mistake is answered with its line.
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 use thiserror::Error;
@@ -30,7 +31,7 @@ pub struct PlanFileError {
     pub message: String,
 }
 
-/// What a plan may have, beside older names.
+/// The keys of a plan. Two of them have another name as well.
 const KEYS: [&str; 10] = [
     "threshold",
     "error_rate",
@@ -65,14 +66,23 @@ pub fn parse(
 
 fn read_top(table: &DeTable<'_>, registry: &[&'static StudyDescription]) -> Result<Draft, Mistake> {
     let mut draft = Draft::default();
+    let mut names = HashSet::new();
     for (key, value) in in_file_order(table) {
-        match key.get_ref().as_ref() {
-            // Its name before is `worth`.
-            "threshold" | "worth" => draft.threshold = Some(read_text(value, parse_threshold)?),
+        let name = match key.get_ref().as_ref() {
+            // An older name, and the other name of the flag.
+            "worth" => "threshold",
+            "blocks" => "rounds",
+            name => name,
+        };
+        if !names.insert(name) {
+            let message = format!("`{name}` is given twice, by both of its names: keep one");
+            return Err((key.span(), message));
+        }
+        match name {
+            "threshold" => draft.threshold = Some(read_text(value, parse_threshold)?),
             "error_rate" => draft.error_rate = Some(read_text(value, parse_error_rate)?),
             "budget" => draft.budget = Some(read_text(value, parse_budget)?),
-            // Its other name as a flag is `blocks`.
-            "rounds" | "blocks" => draft.rounds = Some(read_text(value, parse_rounds)?),
+            "rounds" => draft.rounds = Some(read_text(value, parse_rounds)?),
             "gentle" => draft.gentle = read_bool(value)?,
             "write_limit" => draft.write_limit_bytes = Some(read_text(value, parse_size)?),
             "seed" => draft.seed = Some(read_seed(value)?),
@@ -226,4 +236,24 @@ fn position(text: &str, offset: usize) -> (usize, usize) {
     let before = text.get(..offset).unwrap_or(text);
     let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
     (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_is_given_by_one_of_its_names_alone() {
+        let why = |text: &str| parse(text, "a.toml", &[]).err().map(|error| error.to_string());
+        let twice = "is given twice, by both of its names: keep one";
+        assert_eq!(
+            why("rounds = 4\nseed = 1\nblocks = 9\n"),
+            Some(format!("a.toml:3:1: `rounds` {twice}"))
+        );
+        assert_eq!(
+            why("worth = \"2%\"\nthreshold = \"2%\"\n"),
+            Some(format!("a.toml:2:1: `threshold` {twice}"))
+        );
+        assert_eq!(why("blocks = 9\nworth = \"2%\"\n"), None);
+    }
 }
