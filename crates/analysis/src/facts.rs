@@ -1,7 +1,7 @@
 //! What is not the same about two runs besides their times: the machine, the places, and how
 //! they were treated. And what makes an arm of two runs the same.
 
-use model::check::{CheckRequest, Need};
+use model::check::{CheckRequest, FOR, Need};
 use model::diff::Fact;
 use model::place::{DeviceLayer, PlaceFacts};
 use model::run::{ArmRecord, Machine, Run};
@@ -42,7 +42,7 @@ pub(crate) fn apart(before: &Run, after: &Run, places: &[(usize, usize)]) -> Vec
 
 /// The programs of a check, with what the user asked of them.
 fn asked_for(check: &CheckRequest) -> String {
-    let asked = |need: &Need| need.source.strip_prefix("--for ").map(str::to_owned);
+    let asked = |need: &Need| need.source.strip_prefix(FOR).map(str::to_owned);
     let told = check.programs.iter().map(|program| {
         program.needs.iter().find_map(asked).unwrap_or_else(|| program.name.clone())
     });

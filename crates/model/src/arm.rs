@@ -70,6 +70,13 @@ pub struct Pair {
     pub axis: Axis,
 }
 
+impl Pair {
+    /// Whether a check compares it: its arms differ in their places alone.
+    pub fn is_of_check(&self) -> bool {
+        self.axis == Axis::Place
+    }
+}
+
 impl Plan {
     /// The arms: for each study the product of parameters, strategies and its places. Of values
     /// that mean nothing to a strategy there is the first alone: with the others, the same

@@ -109,6 +109,9 @@ pub struct Program {
     pub needs: Vec<Need>,
 }
 
+/// What begins the [source](Need::source) of a need that the user named.
+pub const FOR: &str = "--for ";
+
 /// What a program asks of storage.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::arm::{Axis, pairs};
+use crate::arm::{Pair, pairs};
 use crate::place::{PlaceFacts, PlaceRequest};
 use crate::plan::{ARMS_MAX, BUDGETS, Draft, Plan, PlanError, StudyPlan, find_study, unknown_key};
 use crate::run::{ArmRecord, PlanRecord, Run};
@@ -50,7 +50,7 @@ impl Draft {
             seed: Some(run.run.seed),
             places: run.places.iter().map(place).collect::<Result<_, _>>()?,
             studies,
-            // Its times would not be those of a run that pauses between slices, and the reverse.
+            // A run that pauses between slices has other times.
             gentle: run.plan.gentle,
             ..Self::default()
         })
@@ -63,8 +63,7 @@ impl Plan {
         let arms = self.arms();
         let mut pairs = pairs(&arms);
         if run.checks.is_some() {
-            // A check compares places alone.
-            pairs.retain(|pair| pair.axis == Axis::Place);
+            pairs.retain(Pair::is_of_check);
         }
         let [now, then] = [(arms.len(), pairs.len()), (run.plan.arms.len(), run.plan.pairs.len())];
         if now == then {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, ensure};
 use clap::{Args, ValueHint};
-use model::check::{Need, NeedFigure, Program};
+use model::check::{FOR, Need, NeedFigure, Program};
 use model::place::PlaceRequest;
 use model::place_argument::PlaceArgument;
 use model::plan::{Draft, GENTLE_BUDGET, Plan, StudyPlan, find_study, parse_budget};
@@ -190,7 +190,7 @@ fn asked_for(text: &str, rate: &str) -> anyhow::Result<Need> {
         ))
     })?;
     let figure = NeedFigure::CommitsPerSecond;
-    Ok(Need { figure, limit, says: "asked for".to_owned(), source: format!("--for {text}") })
+    Ok(Need { figure, limit, says: "asked for".to_owned(), source: format!("{FOR}{text}") })
 }
 
 /// Everything that is timed, at each place.

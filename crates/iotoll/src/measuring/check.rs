@@ -3,7 +3,7 @@
 
 use engine::job::Job;
 use model::analysis::Analysis;
-use model::arm::{Arm, Axis};
+use model::arm::{Arm, Pair};
 use model::check::{CheckRequest, CheckedArm, Fits, Measure, Program};
 
 use crate::exit::Exit;
@@ -46,7 +46,7 @@ impl CheckPlan {
 
     /// Has places alone compared, and gives the slices of each arm their share of the budget.
     pub(crate) fn shape(&self, job: &mut Job) {
-        job.pairs.retain(|pair| pair.axis == Axis::Place);
+        job.pairs.retain(Pair::is_of_check);
         let weights: Vec<f64> = job.arms.iter().map(|arm| self.weight(arm)).collect();
         let all: f64 = weights.iter().sum();
         job.shares = weights.iter().map(|weight| SLICES_SHARE * weight / all).collect();
