@@ -21,15 +21,13 @@ impl Draft {
             None => (what.trim(), None),
         };
         let spec = find_study(study, registry)?;
-        let is_it = |planned: &&mut StudyPlan| planned.spec.name == spec.name;
-        let mut planned = self.studies.iter_mut().filter(is_it).peekable();
-        if planned.peek().is_none() {
-            return Err(wrong(format!("the study {study} is not part of this run")));
-        }
-        planned.try_for_each(|planned| match key {
-            None => planned.begin_with(value.trim()).map_err(wrong),
-            Some(key) => planned.begin_with_value(key, value).map_err(|error| wrong(error.0)),
-        })
+        let said = format!("--now {text}:");
+        self.planned(|planned| planned.spec.name == spec.name, study, &said)?.try_for_each(
+            |planned| match key {
+                None => planned.begin_with(value.trim()).map_err(wrong),
+                Some(key) => planned.begin_with_value(key, value).map_err(|error| wrong(error.0)),
+            },
+        )
     }
 }
 

@@ -62,11 +62,11 @@ pub struct Draft {
     pub error_rate: Option<f64>,
     /// How long the run may take.
     pub budget: Option<Duration>,
-    /// After how many rounds it ends at the latest, where that was said.
+    /// The most rounds, if the user set a limit.
     pub rounds: Option<NonZeroU32>,
-    /// Whether neighbours come first.
+    /// Whether the run yields to other programs.
     pub gentle: bool,
-    /// What it may write to storage that wears, where that was said.
+    /// The most bytes to write to storage that wears, if the user set a limit.
     pub write_limit_bytes: Option<u64>,
     /// What the random order is made from.
     pub seed: Option<u64>,
@@ -87,11 +87,11 @@ pub struct Plan {
     pub error_rate: f64,
     /// How long the run may take.
     pub budget: Duration,
-    /// After how many rounds it ends at the latest, where that was said.
+    /// The most rounds, if the user set a limit.
     pub rounds: Option<NonZeroU32>,
-    /// Whether neighbours come first.
+    /// Whether the run yields to other programs.
     pub gentle: bool,
-    /// What it may write to storage that wears, where that was said.
+    /// The most bytes to write to storage that wears, if the user set a limit.
     pub write_limit_bytes: Option<u64>,
     /// What the random order is made from.
     pub seed: u64,
@@ -237,25 +237,27 @@ impl Draft {
             }
         }
         let set = |(study, key, values): (&'static str, &'static str, Vec<ParamValue>)| {
-            self.set(study, key, &values).map(|()| (study, key))
+            let said = format!("{study}.{key} is set, but");
+            let planned = self.planned(|planned| planned.spec.name == study, study, &said)?;
+            planned.for_each(|planned| planned.set(key, values.clone()));
+            Ok((study, key))
         };
         given.into_iter().map(set).collect()
     }
 
-    fn set(
+    /// The studies that are meant. Where the plan has none of them, the error begins with what
+    /// was said.
+    pub(crate) fn planned(
         &mut self,
+        is_meant: impl Fn(&StudyPlan) -> bool,
         study: &str,
-        key: &'static str,
-        values: &[ParamValue],
-    ) -> Result<(), PlanError> {
-        let mut planned = self.studies.iter_mut().filter(|s| s.spec.name == study).peekable();
-        if planned.peek().is_none() {
-            return Err(PlanError(format!(
-                "{study}.{key} is set, but the study {study} is not part of this run"
-            )));
+        said: &str,
+    ) -> Result<impl Iterator<Item = &mut StudyPlan>, PlanError> {
+        let mut planned = self.studies.iter_mut().filter(move |study| is_meant(study)).peekable();
+        match planned.peek() {
+            Some(_) => Ok(planned),
+            None => Err(PlanError(format!("{said} the study {study} is not part of this run"))),
         }
-        planned.for_each(|planned| planned.set(key, values.to_vec()));
-        Ok(())
     }
 
     /// Takes one `[STUDY=]N`: how many operations the application does in a second, in
@@ -275,15 +277,11 @@ impl Draft {
             find_study(name, registry)?;
         }
         let rate = parse_per_second(rate).map_err(PlanError)?;
-        let named = |s: &&mut StudyPlan| {
+        let named = |s: &StudyPlan| {
             study.is_none_or(|name| if is_label { has_label(s, name) } else { s.spec.name == name })
         };
-        let mut planned = self.studies.iter_mut().filter(named).peekable();
-        if planned.peek().is_none() {
-            let study = study.unwrap_or_default();
-            let why = format!("--per-second {text}: the study {study} is not part of this run");
-            return Err(PlanError(why));
-        }
+        let said = format!("--per-second {text}:");
+        let planned = self.planned(named, study.unwrap_or_default(), &said)?;
         planned.for_each(|planned| planned.per_second = Some(rate));
         Ok(())
     }
