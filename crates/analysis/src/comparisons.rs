@@ -60,7 +60,7 @@ fn pair_causes(
     found
 }
 
-/// What is known of a comparison before its verdict.
+/// A comparison that has no verdict so far.
 pub(crate) fn named(state: &PairState, run: &Run, arms: &[ArmResult]) -> Comparison {
     Comparison {
         base: arms[state.pair.base].id.clone(),

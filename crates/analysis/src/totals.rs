@@ -24,10 +24,9 @@ pub(crate) struct ArmTotals {
     pub(crate) spent: Spent,
     pub(crate) deferred: Deferred,
     pub(crate) surroundings: Surroundings,
-    /// The arm's time, where it is a part of the time spent; nothing where the arm is
-    /// judged by a figure of another kind.
+    /// The arm's time; nothing where the arm is judged by another figure.
     pub(crate) typical_ns: Option<f64>,
-    /// Whether the arm is judged by such a figure, as by how long replies take.
+    /// Whether the arm is judged by another figure, such as how long replies take.
     pub(crate) is_scored: bool,
     /// Time that the study's own figures tell of.
     pub(crate) own_times: Vec<OwnTime>,

@@ -91,7 +91,7 @@ pub struct Quantity {
     pub set_against: Option<SetAgainst>,
 }
 
-// Names, and lists of them, are as a record has them, or as a constant may.
+// A record owns its names and lists of names. A constant borrows them.
 /// What may be taken of an arm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Measure"))]

@@ -68,8 +68,8 @@ impl Counters for Level {
     }
 }
 
-/// Declares structs whose fields are all [`Counters`], and makes them some. Each
-/// field is written once: reading, adding and subtracting cannot forget it.
+/// Declares structs of [`Counters`], and implements that trait for them. Each field is named
+/// once, so that no sum or difference can forget it.
 #[macro_export]
 macro_rules! counters {
     ($(

@@ -25,7 +25,7 @@ impl Plan {
             quoted(&share(self.error_rate)),
             quoted(&exact_duration(self.budget)),
             self.seed,
-            self.manners(),
+            self.run_limits(),
             limits(&self.fail)
         );
         for PlaceRequest { label, target } in &self.places {
@@ -45,8 +45,8 @@ impl Plan {
         Ok(text)
     }
 
-    /// How long and how carefully it is measured, where that was said.
-    fn manners(&self) -> String {
+    /// The lines on rounds, on other programs and on writes, as far as the user set these.
+    fn run_limits(&self) -> String {
         let rounds = self.rounds.map(|rounds| format!("rounds = {rounds}\n"));
         let gentle = self.gentle.then(|| "gentle = true\n".to_owned());
         let limit = self.write_limit_bytes.map(|bytes| quoted(&exact_size(bytes)));

@@ -29,7 +29,7 @@ pub(crate) struct Subject<'a> {
     pub(crate) comparisons: &'a [Comparison],
 }
 
-/// A change that saves this share of what the best one saves, saves nearly as much.
+/// From this share of the best change's saving on, a change saves nearly as much.
 const NEARLY_ALL: f64 = 0.8;
 /// The condition of what saves a share of a worker's time at high rates alone.
 const OFTEN: &str = "you do it very often";

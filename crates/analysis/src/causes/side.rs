@@ -12,7 +12,7 @@ pub(crate) struct Side<'a> {
 }
 
 impl Side<'_> {
-    /// Its time per operation that nobody else took.
+    /// Its time per operation, without waits for a processor.
     pub(super) fn undisturbed_ns_per_op(self) -> f64 {
         self.totals.ns_per_op(self.totals.undisturbed_ns())
     }

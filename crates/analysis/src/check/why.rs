@@ -167,7 +167,8 @@ impl Look<'_> {
             return None;
         }
         let slices = self.subject.run.slices_of(self.found.of(Measure::Fdatasync)?.arm);
-        slices.map(|s| Some(s.spent.device?.written_bytes / s.operations.max(1))).min()?
+        let written = slices.map(|s| Some(s.spent.device?.written_bytes / s.operations.max(1)));
+        written.collect::<Option<Vec<_>>>()?.into_iter().min()
     }
 
     /// Whether more reads at a time get more done.

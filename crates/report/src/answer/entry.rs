@@ -105,7 +105,7 @@ impl<'a> Entry<'a> {
         Difference::new(ratio, ratio_low, ratio_high)
     }
 
-    /// What is known of that where it is not sure: `1.5–1.9× faster`.
+    /// The interval alone, for what is not sure: `1.5–1.9× faster`.
     pub(crate) fn range(&self) -> String {
         difference::range(self.advice.ratio_low, self.advice.ratio_high)
     }

@@ -90,7 +90,7 @@ impl Chart {
         Self { about, ..self }
     }
 
-    /// One of a kind whose reading is told.
+    /// With what tells how to read it.
     pub(super) fn read_by(self, reading: &'static Reading) -> Self {
         Self { reading: Some(reading), ..self }
     }
