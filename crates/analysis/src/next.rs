@@ -5,7 +5,7 @@
 use model::analysis::{Comparison, Next, Verdict};
 use model::arm::{Axis, Pair};
 use model::cause::CauseCode;
-use model::description::{ParamForm, StudyDescription};
+use model::description::{ParamDescription, ParamForm, StudyDescription};
 use model::place::{PlaceFacts, StorageKind};
 use model::run::{ArmRecord, Run};
 use units::quoted;
@@ -52,14 +52,8 @@ fn huge_pages(run: &Run, pair: Pair, comparison: &Comparison) -> Option<Next> {
         return None;
     }
     let study = run.study(&arm.study)?;
-    let mut words = vec![
-        "iotoll compare".to_owned(),
-        quoted(&format!("{}={}", place.label, place.target()?)),
-        TRIAL.to_owned(),
-    ];
-    words.extend(["--study".to_owned(), study.name.clone()]);
-    words.extend(strategies(run, study));
-    words.extend(settings(arm, study));
+    let places = vec![place_argument(place)?, TRIAL.to_owned()];
+    let command = compare(run, places, arm, study, None);
     let label = &place.label;
     let text = match place.created {
         Some(_) => format!(
@@ -72,16 +66,7 @@ fn huge_pages(run: &Run, pair: Pair, comparison: &Comparison) -> Option<Next> {
             place.mount_point.display()
         ),
     };
-    Some(Next { text, command: Some(words.join(" ")) })
-}
-
-/// An arm's parameters that are not at their defaults.
-fn settings(arm: &ArmRecord, study: &StudyDescription) -> Vec<String> {
-    let given = study.params.iter().filter_map(|param| {
-        let value = arm.params.get(&param.name)?;
-        (!param.is_default(value)).then(|| setting(study, &param.name, value))
-    });
-    given.flatten().collect()
+    Some(Next { text, command: Some(command) })
 }
 
 fn text(comparison: &Comparison, places: &[&PlaceFacts; 2], memory: [bool; 2]) -> String {
@@ -107,37 +92,41 @@ fn text(comparison: &Comparison, places: &[&PlaceFacts; 2], memory: [bool; 2]) -
 
 /// The same run with every write forced to the device, where the study can do that.
 fn command(run: &Run, arm: &ArmRecord) -> Option<String> {
-    /// How a plan writes that each operation is forced to the device.
-    const FORCED: &str = "each";
     let study = run.study(&arm.study)?;
     let sync = study.params.iter().find(|param| param.kind == ParamForm::Sync)?;
-    let mut words = vec!["iotoll".to_owned(), "compare".to_owned()];
-    for place in &run.places {
-        words.push(quoted(&format!("{}={}", place.label, place.target()?)));
+    if arm.params.get(&sync.name)? == FORCED {
+        return None;
     }
-    words.extend(["--study".to_owned(), study.name.clone()]);
-    words.extend(strategies(run, study));
-    for param in &study.params {
-        let value = arm.params.get(&param.name)?;
-        if param.name == sync.name {
-            if value == FORCED {
-                return None;
-            }
-            words.extend(setting(study, &param.name, FORCED));
-        } else if !param.is_default(value) {
-            words.extend(setting(study, &param.name, value));
-        }
-    }
-    Some(words.join(" "))
+    let places = run.places.iter().map(place_argument).collect::<Option<_>>()?;
+    Some(compare(run, places, arm, study, Some(sync)))
 }
 
-/// The run's strategies, unless they are those that one gets without asking.
-fn strategies(run: &Run, study: &StudyDescription) -> Option<String> {
-    run.chosen_strategies(study).map(|names| format!("--strategy {}", names.join(",")))
+/// How a plan writes that each operation is forced to the device.
+const FORCED: &str = "each";
+
+/// The command that measures an arm's study on places, with the run's strategies and the arm's
+/// parameters where these are not the default, and with one that is forced.
+fn compare(
+    run: &Run,
+    places: Vec<String>,
+    arm: &ArmRecord,
+    study: &StudyDescription,
+    forced: Option<&ParamDescription>,
+) -> String {
+    let strategies = run.chosen_strategies(study);
+    let strategies = strategies.map(|names| format!("--strategy {}", names.join(",")));
+    let settings = study.params.iter().filter_map(|param| {
+        let own = arm.params.get(&param.name).filter(|value| !param.is_default(value));
+        let value = if forced == Some(param) { FORCED } else { own? };
+        Some(format!("--set {}", quoted(&format!("{}.{}={value}", study.name, param.name))))
+    });
+    let study = format!("--study {}", study.name);
+    let words = std::iter::once("iotoll compare".to_owned()).chain(places).chain([study]);
+    words.chain(strategies).chain(settings).collect::<Vec<_>>().join(" ")
 }
 
-fn setting(study: &StudyDescription, name: &str, value: &str) -> [String; 2] {
-    ["--set".to_owned(), quoted(&format!("{}.{name}={value}", study.name))]
+fn place_argument(place: &PlaceFacts) -> Option<String> {
+    Some(quoted(&format!("{}={}", place.label, place.target()?)))
 }
 
 #[cfg(test)]
