@@ -60,9 +60,14 @@ fn pair_causes(
     found
 }
 
-/// A comparison that has no verdict so far.
-pub(crate) fn named(state: &PairState, run: &Run, arms: &[ArmResult]) -> Comparison {
+/// What the blocks' ratios alone show.
+pub(crate) fn by_ratios(state: &PairState, run: &Run, arms: &[ArmResult]) -> Comparison {
+    let Ratios { ratio, ratio_low, ratio_high } = Ratios::of(state.interval(), state.taken.len());
     Comparison {
+        ratio,
+        ratio_low,
+        ratio_high,
+        verdict: decided(state.mean.decision()),
         base: arms[state.pair.base].id.clone(),
         other: arms[state.pair.other].id.clone(),
         axis: state.pair.axis,
@@ -81,18 +86,16 @@ fn comparison(
     neighbours: &Neighbours,
 ) -> Comparison {
     let Pair { base, other, .. } = state.pair;
-    let Ratios { ratio, ratio_low, ratio_high } = Ratios::of(state.interval(), state.taken.len());
+    let shown = by_ratios(state, run, arms);
     let typical_times =
-        arms[base].typical_ns.zip(arms[other].typical_ns).filter(|_| ratio.is_some());
+        arms[base].typical_ns.zip(arms[other].typical_ns).filter(|_| shown.ratio.is_some());
     let ratio = typical_times.map(|(base_ns, other_ns)| other_ns / base_ns);
-    let (verdict, why) = verdict(state, end_of(run));
     let measured = Comparison {
         ratio,
         // What settles several comparisons at once may lie at the edge of one.
-        ratio_low: ratio_low.map(|low| ratio.map_or(low, |ratio| low.min(ratio))),
-        ratio_high: ratio_high.map(|high| ratio.map_or(high, |ratio| high.max(ratio))),
+        ratio_low: shown.ratio_low.map(|low| ratio.map_or(low, |ratio| low.min(ratio))),
+        ratio_high: shown.ratio_high.map(|high| ratio.map_or(high, |ratio| high.max(ratio))),
         saves_ns_per_op: typical_times.map(|(base_ns, other_ns)| base_ns - other_ns),
-        verdict,
         decided_after: state.decided_after().map(|blocks| blocks as u64),
         totals: typical_times.and_then(|(base, other)| {
             stalls::totals(run, state, [base, other], run.plan.threshold)
@@ -100,8 +103,8 @@ fn comparison(
         drift: drift::of_pair(state, run.plan.pairs.len()),
         p99: tail(&state.p99.stretches, state.learned.p99),
         errors: errors(state, run),
-        why,
-        ..named(state, run, arms)
+        why: (shown.verdict == Verdict::Unclear).then(|| why_unclear(state, end_of(run))),
+        ..shown
     };
     let judged = match invalid::why(&measured, state.pair, arms, run) {
         Some(why) => invalidated(measured, why),
@@ -220,10 +223,9 @@ fn end_of(run: &Run) -> &'static str {
     }
 }
 
-fn verdict(state: &PairState, end: &str) -> (Verdict, Option<String>) {
-    let verdict = decided(state.mean.decision());
+fn why_unclear(state: &PairState, end: &str) -> String {
     let stretches = state.mean.count();
-    let why = (verdict == Verdict::Unclear).then(|| match state.taken.len() {
+    match state.taken.len() {
         0 if state.seen > 0 => format!(
             "half of the operations failed in each of {} blocks, so there is no median to \
              compare",
@@ -248,8 +250,7 @@ fn verdict(state: &PairState, end: &str) -> (Verdict, Option<String>) {
                 percent(variation.deviation)
             ),
         },
-    });
-    (verdict, why)
+    }
 }
 
 #[cfg(test)]

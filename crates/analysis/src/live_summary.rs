@@ -6,9 +6,8 @@ use model::analysis::{Analysis, ArmResult, Comparison, TailComparison};
 use model::run::Run;
 use model::slice::{Phase, Slice};
 
-use crate::comparisons::{self, Ratios, decided};
 use crate::pair_state::{PairState, PairStates};
-use crate::{advice, arms};
+use crate::{advice, arms, comparisons};
 
 /// A run that goes on.
 pub struct LiveSummary {
@@ -83,19 +82,13 @@ impl LiveSummary {
     }
 
     fn comparison(&self, state: &PairState, arms: &[ArmResult]) -> Comparison {
-        let base_ns = arms[state.pair.base].typical_ns;
-        let Ratios { ratio, ratio_low, ratio_high } =
-            Ratios::of(state.interval(), state.taken.len());
-        let verdict = decided(state.mean.decision());
+        let shown = comparisons::by_ratios(state, &self.run, arms);
+        let times = arms[state.pair.base].typical_ns.zip(shown.ratio);
         Comparison {
-            ratio,
-            ratio_low,
-            ratio_high,
-            saves_ns_per_op: base_ns.zip(ratio).map(|(ns, ratio)| ns * (1.0 - ratio)),
-            verdict,
+            saves_ns_per_op: times.map(|(base_ns, ratio)| base_ns * (1.0 - ratio)),
             // Nothing is known of 99th percentiles while the run goes on.
-            p99: TailComparison { verdict, ..TailComparison::default() },
-            ..comparisons::named(state, &self.run, arms)
+            p99: TailComparison { verdict: shown.verdict, ..TailComparison::default() },
+            ..shown
         }
     }
 }

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use model::arm::Pair;
 use model::between_runs::{BetweenRuns, Learned};
 use model::figure::ESTIMATED_AWAY;
-use model::run::Run;
+use model::run::{PlanRecord, Run};
 use model::slice::Slice;
 use stats::{Decision, Interval, Settings, Shares, Stretches, Variation, trimmed_mean, unlike};
 
@@ -195,7 +195,7 @@ impl PairStates {
 
     /// The states after all blocks of a run.
     pub fn of(run: &Run) -> Self {
-        Self::new(&run.plan.pairs, settings(run), &run.between_runs).with_run(run, Cow::Borrowed)
+        Self::of_pairs(run, &run.plan.pairs, &run.between_runs, Cow::Borrowed)
     }
 
     /// The same of some pairs, with blocks read in some way, and with how much the pairs vary
@@ -206,11 +206,8 @@ impl PairStates {
         between_runs: &[BetweenRuns],
         read: impl Fn(&'a [Slice]) -> Cow<'a, [Slice]>,
     ) -> Self {
-        Self::new(pairs, settings(run), between_runs).with_run(run, read)
-    }
-
-    fn with_run<'a>(self, run: &'a Run, read: impl Fn(&'a [Slice]) -> Cow<'a, [Slice]>) -> Self {
-        let mut states = self;
+        let PlanRecord { threshold, error_rate, .. } = run.plan;
+        let mut states = Self::new(pairs, Settings { threshold, error_rate }, between_runs);
         let mut blocks = run.blocks();
         for rounds in stretches::cut(run).rounds {
             blocks.by_ref().take(rounds).for_each(|block| states.take_block(&read(block)));
@@ -242,10 +239,6 @@ impl PairStates {
             }
         })
     }
-}
-
-fn settings(run: &Run) -> Settings {
-    Settings { threshold: run.plan.threshold, error_rate: run.plan.error_rate }
 }
 
 /// How far one comparison is.

@@ -6,6 +6,7 @@
 
 use model::analysis::{Comparison, Pick, Verdict};
 
+use crate::comparisons::Ratios;
 use crate::pair_state::PairStates;
 
 /// So many are picked at the most.
@@ -36,14 +37,9 @@ pub(crate) fn of(states: &PairStates, comparisons: &[Comparison], error_rate: f6
 /// Those of the comparisons that are faster at an error rate, the surest first.
 fn surest(states: &PairStates, saving: &[usize], out_of: usize, error_rate: f64) -> Vec<Pick> {
     let pick = |&comparison: &usize| {
-        let state = &states.0[comparison];
-        let interval = state.mean.interval_at(error_rate);
-        Some(Pick {
-            comparison,
-            out_of: out_of as u64,
-            ratio_low: interval.low.is_finite().then(|| interval.low.exp()),
-            ratio_high: interval.high.is_finite().then(|| interval.high.exp())?,
-        })
+        let Ratios { ratio_low, ratio_high, .. } =
+            Ratios::of(states.0[comparison].mean.interval_at(error_rate), 1);
+        Some(Pick { comparison, out_of: out_of as u64, ratio_low, ratio_high: ratio_high? })
     };
     let mut picks: Vec<Pick> = saving.iter().filter_map(pick).collect();
     picks.sort_by(|a, b| a.ratio_high.total_cmp(&b.ratio_high));
