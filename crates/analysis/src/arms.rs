@@ -6,6 +6,7 @@ use model::analysis::{ArmResult, Cpu, Io, Latency};
 use model::figure::Unit;
 use model::guarantee::Guarantee;
 use model::integrity::Integrity;
+use model::limit::THROUGHPUT;
 use model::run::{ArmRecord, Run};
 
 use crate::blocks::Block;
@@ -23,9 +24,10 @@ pub(crate) fn results(
     let arms = run.plan.arms.iter().zip(totals).enumerate();
     arms.map(|(index, (arm, totals))| {
         let typical_ns = typical_times[index];
-        let metrics = metrics(run, index, totals, typical_ns);
+        let result = result(run, index, arm, totals);
+        let metrics = metrics(run, index, totals, typical_ns, result.integrity.as_ref());
         let drift = drift::of_arm(blocks, index, typical_times.len(), &run.places[arm.place]);
-        ArmResult { typical_ns, drift, metrics, ..result(run, index, arm, totals) }
+        ArmResult { typical_ns, drift, metrics, ..result }
     })
     .collect()
 }
@@ -106,11 +108,11 @@ fn metrics(
     arm: usize,
     totals: &ArmTotals,
     typical_ns: Option<f64>,
+    integrity: Option<&Integrity>,
 ) -> BTreeMap<String, f64> {
     let Some(study) = run.study(&run.plan.arms[arm].study) else { return BTreeMap::new() };
     let mut metrics = figures::fold(run, arm, &study.figures);
-    let is_scored = run.slices_of(arm).any(|slice| slice.outcome.score_ns.is_some());
-    if let Some(typical_ns) = typical_ns.filter(|_| !is_scored) {
+    if let Some(typical_ns) = typical_ns.filter(|_| !totals.is_scored) {
         let typical = totals.per_op(totals.time_ns()) / typical_ns;
         for figure in study.figures.iter().filter(|figure| figure.unit == Unit::PerSecond) {
             metrics.entry(figure.name.clone()).and_modify(|rate| *rate *= typical);
@@ -118,14 +120,11 @@ fn metrics(
         if study.moves_bytes {
             // Bytes per microsecond are megabytes per second.
             let mb_per_s = totals.per_op(totals.spent.requested_bytes as f64) / typical_ns * 1e3;
-            metrics.insert("throughput_mb_per_s".to_owned(), mb_per_s);
+            metrics.insert(THROUGHPUT.to_owned(), mb_per_s);
         }
     }
-    let checked = run.slices_of(arm).filter_map(|slice| slice.outcome.integrity.clone());
-    if let Some(share) = checked.reduce(Integrity::and).and_then(|checked| checked.share_at_most())
-    {
-        metrics.insert("broken_share_at_most".to_owned(), share);
-    }
+    let share_at_most = integrity.and_then(Integrity::share_at_most);
+    metrics.extend(share_at_most.map(|share| ("broken_share_at_most".to_owned(), share)));
     metrics
 }
 

@@ -81,7 +81,7 @@ pub fn analyse(run: &Run) -> Analysis {
     let advice = advice::of(advice::Subject { run, arms: &arms, comparisons: &comparisons });
     let scaling = scaling::of(&arms, run.plan.threshold);
     let noise = noise::of_run(run, &totals, &comparisons, &neighbours);
-    let reproduction = reproduction::of(run, &arms, &totals);
+    let reproduction = reproduction::of(run, &arms, &totals, &neighbours);
     let check = check::of(run, &arms, &noise);
     let cut = stretches::cut(run);
     Analysis {

@@ -5,27 +5,16 @@
 //! divided by that of one. The knee is the fewest clients whose rate falls short of the
 //! highest by less than matters.
 
-use std::collections::BTreeMap;
-
 use model::analysis::ArmResult;
 use model::grouped::in_groups;
 use model::scaling::{CLIENTS, CLIENTS_PER_S, Scaling, ScalingPoint};
 
-/// What arms have in common that differ in the number of clients alone.
-#[derive(PartialEq)]
-struct Way<'a> {
-    study: &'a str,
-    strategy: &'a str,
-    place: &'a str,
-    others: BTreeMap<&'a str, &'a str>,
-}
-
 /// Of each way that was done by several numbers of clients.
 pub(crate) fn of(arms: &[ArmResult], threshold: f64) -> Vec<Scaling> {
-    let arms = arms.iter().enumerate();
-    let ways = in_groups(arms.filter_map(|(index, arm)| Some((way(arm), point(index, arm)?))));
+    let known = arms.iter().enumerate();
+    let ways = in_groups(known.filter_map(|(index, arm)| Some((way(arm), point(index, arm)?))));
     let several = ways.into_iter().filter(|(_, points)| points.len() > 1);
-    several.map(|(way, points)| scaling(&way, points, threshold)).collect()
+    several.map(|(_, points)| scaling(&arms[points[0].arm], points, threshold)).collect()
 }
 
 fn point(arm: usize, result: &ArmResult) -> Option<ScalingPoint> {
@@ -36,25 +25,21 @@ fn point(arm: usize, result: &ArmResult) -> Option<ScalingPoint> {
     Some(ScalingPoint { arm, clients, per_s })
 }
 
-fn way(arm: &ArmResult) -> Way<'_> {
+/// What arms have in common that differ in the number of clients alone.
+fn way(arm: &ArmResult) -> impl PartialEq {
     let others = arm.params.iter().filter(|(name, _)| *name != CLIENTS);
-    Way {
-        study: &arm.study,
-        strategy: &arm.strategy,
-        place: &arm.place,
-        others: others.map(|(name, value)| (name.as_str(), value.as_str())).collect(),
-    }
+    ([&arm.study, &arm.strategy, &arm.place], others.collect::<Vec<_>>())
 }
 
-fn scaling(way: &Way<'_>, mut points: Vec<ScalingPoint>, threshold: f64) -> Scaling {
+fn scaling(way: &ArmResult, mut points: Vec<ScalingPoint>, threshold: f64) -> Scaling {
     points.sort_by_key(|point| point.clients);
     let highest = points.iter().map(|point| point.per_s).fold(0.0, f64::max);
     let enough = |point: &&ScalingPoint| point.per_s > highest * (1.0 - threshold);
     let knee = points.iter().find(enough).or(points.last());
     Scaling {
-        study: way.study.to_owned(),
-        strategy: way.strategy.to_owned(),
-        place: way.place.to_owned(),
+        study: way.study.clone(),
+        strategy: way.strategy.clone(),
+        place: way.place.clone(),
         knee: knee.map_or(1, |point| point.clients),
         points,
     }

@@ -15,6 +15,7 @@ use model::article::{
 use model::cause::CauseCode;
 use model::description::FigureDescription;
 use model::figure::{Fold, Unit};
+use model::limit::THROUGHPUT;
 use model::run::ArmRecord;
 use model::slice::{Outcome, Slice};
 use model::spent::Spent;
@@ -25,9 +26,6 @@ use crate::indexed::Indexed;
 use crate::noise::Neighbours;
 use crate::pair_state::PairStates;
 use crate::totals::ArmTotals;
-
-/// The name of the throughput among an arm's figures.
-const THROUGHPUT: &str = "throughput_mb_per_s";
 
 /// A value, and where it surely lies.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -58,6 +56,7 @@ impl<'a> Estimates<'a> {
         run: &'a Indexed<'a>,
         arms: &'a [ArmResult],
         totals: &[ArmTotals],
+        neighbours: &Neighbours,
     ) -> Self {
         let mut all: Vec<Sides> = asked(article).collect();
         all.sort_unstable();
@@ -70,8 +69,7 @@ impl<'a> Estimates<'a> {
         let pairs: Vec<Pair> = all.iter().map(pair).collect();
         let between_runs = other_runs::of_pairs(run, &pairs);
         let states = PairStates::of_pairs(run, &pairs, &between_runs, Cow::Borrowed);
-        let neighbours = Neighbours::of(run, totals);
-        let results = comparisons::results(run, &states, arms, totals, &neighbours);
+        let results = comparisons::results(run, &states, arms, totals, neighbours);
         let typical_times = all.into_iter().zip(results).collect();
         Self { run, arms, typical_times }
     }

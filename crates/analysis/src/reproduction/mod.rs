@@ -20,6 +20,7 @@ use units::counted;
 
 use self::estimate::{Estimate, Estimates};
 use crate::indexed::Indexed;
+use crate::noise::Neighbours;
 use crate::totals::ArmTotals;
 
 /// What follows for the article of a run; nothing where it repeats none.
@@ -27,9 +28,10 @@ pub(crate) fn of(
     run: &Indexed<'_>,
     arms: &[ArmResult],
     totals: &[ArmTotals],
+    neighbours: &Neighbours,
 ) -> Option<Reproduction> {
     let article = run.article.as_ref()?;
-    let estimates = Estimates::of(article, run, arms, totals);
+    let estimates = Estimates::of(article, run, arms, totals, neighbours);
     let figure = |figure: &PublishedFigure| figure_here(figure, article, &estimates);
     let conclusion = |conclusion: &PublishedConclusion| conclusion_here(conclusion, &estimates);
     Some(Reproduction {
