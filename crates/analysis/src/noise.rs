@@ -43,6 +43,8 @@ const SWAPPED_MIN_BYTES: u64 = 1 << 20;
 const THROTTLED_MIN: f64 = 0.001;
 /// With no more processors than this, whatever runs takes time from the run.
 const FEW_PROCESSORS: usize = 2;
+const HOLD_FREQUENCY: &str =
+    "Hold the frequency constant while measuring: cpupower frequency-set -g performance.";
 
 /// What disturbed the machine between two readings.
 pub fn between(before: &MachineReading, after: &MachineReading) -> Noise {
@@ -129,7 +131,7 @@ impl Span<'_> {
     /// Kernel threads are left out: in part they work for the run itself.
     fn other_load(&self) -> Option<NoiseSource> {
         let used = self.used_by_processes();
-        let kernel_s: f64 = used.iter().filter(|u| u.kernel).map(|u| u.cpu_s).sum();
+        let kernel_s: f64 = used.iter().filter(|(p, _)| p.kernel_thread).map(|(_, s)| s).sum();
         let busy_s = seconds(self.cpus()?.busy_ns);
         let others = (busy_s - self.own_cpu_s() - kernel_s) / self.seconds;
         if others < LOAD_MIN {
@@ -137,9 +139,10 @@ impl Span<'_> {
         }
         let named: Vec<String> = used
             .iter()
-            .filter(|u| !u.kernel && u.cpu_s / self.seconds >= NAMED_LOAD_MIN)
+            .map(|(process, cpu_s)| (process, cpu_s / self.seconds))
+            .filter(|(process, load)| !process.kernel_thread && *load >= NAMED_LOAD_MIN)
             .take(NAMED_MAX)
-            .map(|u| format!("{} (pid {}) {}", u.name, u.pid, two_digits(u.cpu_s / self.seconds)))
+            .map(|(of, load)| format!("{} (pid {}) {}", of.name, of.pid, two_digits(load)))
             .collect();
         let named = match named.as_slice() {
             [] => "none for long enough to be named".to_owned(),
@@ -154,20 +157,12 @@ impl Span<'_> {
         ))
     }
 
-    /// What other processes used that lived to the end of the span, most first.
-    fn used_by_processes(&self) -> Vec<Used<'_>> {
-        let mut used: Vec<Used<'_>> = self
-            .others
-            .iter()
-            .map(|process| Used {
-                pid: process.pid,
-                name: &process.name,
-                kernel: process.kernel_thread,
-                cpu_s: seconds(self.after.used_since(process, self.before)),
-            })
-            .collect();
-        used.sort_by(|a, b| b.cpu_s.total_cmp(&a.cpu_s));
-        used
+    /// The processor seconds of other processes that lived to the end of the span, most first.
+    fn used_by_processes(&self) -> Vec<(&OtherProcess, f64)> {
+        let used = |process| seconds(self.after.used_since(process, self.before));
+        let mut all: Vec<_> = self.others.iter().map(|process| (*process, used(process))).collect();
+        all.sort_by(|a, b| b.1.total_cmp(&a.1));
+        all
     }
 
     fn throttled(&self) -> Option<NoiseSource> {
@@ -281,7 +276,7 @@ impl Span<'_> {
                 ("fastest_mhz", mhz(khz.iter().max())),
             ],
             format!("The processors' frequency follows the load (governor {governor})."),
-            "Hold the frequency constant while measuring: cpupower frequency-set -g performance.",
+            HOLD_FREQUENCY,
         ))
     }
 
@@ -293,12 +288,12 @@ impl Span<'_> {
         if !spread.is_finite() || spread < FREQUENCY_SPREAD_MIN {
             return None;
         }
-        let turbo = self.after.frequency.turbo;
-        let why = if turbo == Some(true) { "; turbo is on" } else { "" };
-        let remedy = if turbo == Some(true) {
-            "Switch turbo off while measuring: no_turbo or boost in /sys/devices/system/cpu."
+        let (why, remedy) = if self.after.frequency.turbo == Some(true) {
+            let remedy =
+                "Switch turbo off while measuring: no_turbo or boost in /sys/devices/system/cpu.";
+            ("; turbo is on", remedy)
         } else {
-            "Hold the frequency constant while measuring: cpupower frequency-set -g performance."
+            ("", HOLD_FREQUENCY)
         };
         Some(source(
             NoiseCode::Frequency,
@@ -345,14 +340,6 @@ impl Span<'_> {
 
 fn seconds(ns: u64) -> f64 {
     ns as f64 / 1e9
-}
-
-/// A process and its processor time.
-struct Used<'a> {
-    pid: u32,
-    name: &'a str,
-    kernel: bool,
-    cpu_s: f64,
 }
 
 /// `0.42`, `1.3`: processors, of which there is no point in telling more.

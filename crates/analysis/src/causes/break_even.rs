@@ -38,7 +38,6 @@ struct Sides {
     bytes: f64,
     device_ns: f64,
     work_ns: f64,
-    slices: f64,
 }
 
 /// What the other way writes less, and works longer, in an operation.
@@ -53,14 +52,14 @@ struct Trade {
 impl Trade {
     fn of(run: &Indexed<'_>, pair: Pair, figures: &BreakEvenDescription) -> Option<Self> {
         let [base, other] = [pair.base, pair.other].map(|arm| by_block(run, arm, figures));
-        let both: Vec<(Sides, Sides)> =
-            base.iter().filter_map(|(block, base)| Some((*base, *other.get(block)?))).collect();
+        let both = base.iter().filter_map(|(block, base)| Some((*base, *other.get(block)?)));
+        let (base, other): (Vec<Sides>, Vec<Sides>) = both.unzip();
         let mut added: Vec<f64> =
-            both.iter().map(|(base, other)| other.work_ns - base.work_ns).collect();
+            base.iter().zip(&other).map(|(base, other)| other.work_ns - base.work_ns).collect();
         let (low, high) = median_interval(&mut added, run.plan.error_rate)?;
         let trade = Self {
-            base: Sides::middle(&both, |(base, _)| *base),
-            other: Sides::middle(&both, |(_, other)| *other),
+            base: Sides::over(&base, median),
+            other: Sides::over(&other, median),
             added_ns: [median(&mut added), low, high],
             pays_below: run.plan.threshold,
         };
@@ -156,13 +155,13 @@ fn by_block(
     arm: usize,
     figures: &BreakEvenDescription,
 ) -> BTreeMap<usize, Sides> {
-    let mut blocks: BTreeMap<usize, Sides> = BTreeMap::new();
+    let mut blocks: BTreeMap<usize, Vec<Sides>> = BTreeMap::new();
     for slice in run.slices_of(arm).filter(|slice| slice.outcome.untrusted.is_none()) {
         let Some((block, sides)) = slice.block().zip(sides(slice, figures)) else { continue };
-        let sum = blocks.entry(block).or_default();
-        *sum = sum.and(sides);
+        blocks.entry(block).or_default().push(sides);
     }
-    blocks.into_iter().map(|(block, sum)| (block, sum.mean())).collect()
+    let mean = |parts: &mut [f64]| parts.iter().sum::<f64>() / parts.len() as f64;
+    blocks.into_iter().map(|(block, sides)| (block, Sides::over(&sides, mean))).collect()
 }
 
 fn sides(slice: &Slice, figures: &BreakEvenDescription) -> Option<Sides> {
@@ -173,39 +172,17 @@ fn sides(slice: &Slice, figures: &BreakEvenDescription) -> Option<Sides> {
         bytes: per_op(slice.figure(&figures.bytes)?),
         device_ns,
         work_ns: slice.time_per_op_ns() - device_ns,
-        slices: 1.0,
     })
 }
 
 impl Sides {
-    fn and(self, other: Self) -> Self {
-        Self {
-            bytes: self.bytes + other.bytes,
-            device_ns: self.device_ns + other.device_ns,
-            work_ns: self.work_ns + other.work_ns,
-            slices: self.slices + other.slices,
-        }
-    }
-
-    /// One side's medians over the blocks, of which there is one at least.
-    fn middle(blocks: &[(Self, Self)], side: fn(&(Self, Self)) -> Self) -> Self {
-        let of = |part: fn(&Self) -> f64| {
-            median(&mut blocks.iter().map(|block| part(&side(block))).collect::<Vec<_>>())
-        };
+    /// Each part by itself, over all of them.
+    fn over(all: &[Self], fold: impl Fn(&mut [f64]) -> f64) -> Self {
+        let of = |part: fn(&Self) -> f64| fold(&mut all.iter().map(part).collect::<Vec<_>>());
         Self {
             bytes: of(|sides| sides.bytes),
             device_ns: of(|sides| sides.device_ns),
             work_ns: of(|sides| sides.work_ns),
-            slices: 1.0,
-        }
-    }
-
-    fn mean(self) -> Self {
-        Self {
-            bytes: self.bytes / self.slices,
-            device_ns: self.device_ns / self.slices,
-            work_ns: self.work_ns / self.slices,
-            slices: 1.0,
         }
     }
 }

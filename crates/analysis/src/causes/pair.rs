@@ -170,13 +170,8 @@ fn findings<'a>(base: Side<'a>, other: Side<'a>, parts: &[Parts; 2]) -> Vec<Pair
         let in_other = same.map(|index| of_other.remove(index));
         pairs.push(PairFinding { base, other, in_base: Some(in_base), in_other });
     }
-    let rest = of_other.into_iter();
-    pairs.extend(rest.map(|found| PairFinding {
-        base,
-        other,
-        in_base: None,
-        in_other: Some(found),
-    }));
+    let alone = |found| PairFinding { base, other, in_base: None, in_other: Some(found) };
+    pairs.extend(of_other.into_iter().map(alone));
     pairs
 }
 

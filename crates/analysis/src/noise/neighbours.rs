@@ -4,8 +4,8 @@
 //! place that is in memory, or on other devices. None of that traffic is the run's.
 //!
 //! Such a neighbour makes one side of a comparison slower, and not the other. Some rounds may have
-//! been without it: then those show how much it cost, or how much the few with it cost at most. Otherwise it cost no more than what the side
-//! waited for its device. A verdict that would not hold without that is `unclear`.
+//! been without it: then those show how much it cost, or how much the few with it cost at most.
+//! Otherwise it cost no more than what the side waited for its device. A verdict that would not hold without that is `unclear`.
 
 use std::collections::BTreeMap;
 
@@ -31,21 +31,11 @@ const APART: f64 = 2.5;
 
 /// All that were found, and what arms lost to them.
 pub(crate) struct Neighbours {
-    found: Vec<Neighbour>,
+    found: Vec<NoiseSource>,
     /// Whether any place's devices were seen while the run worked elsewhere.
     are_visible: bool,
     /// The share of its time that each arm lost at the most.
     lost: Vec<f64>,
-}
-
-/// Traffic of others with the devices of a place.
-struct Neighbour {
-    label: String,
-    devices: String,
-    bytes: u64,
-    bytes_per_s: f64,
-    rounds: usize,
-    rounds_with: usize,
 }
 
 /// What was seen of a place's devices in one round, while the run worked elsewhere.
@@ -84,7 +74,7 @@ impl Neighbours {
                     lost[arm] = lost_by(run, arm, &seen).unwrap_or(waited).min(waited);
                 }
             }
-            found.push(Neighbour::of(facts, &seen, with));
+            found.push(found_at(facts, &seen, with));
         }
         Self { found, are_visible, lost }
     }
@@ -106,7 +96,7 @@ impl Neighbours {
 
     /// What is reported of them.
     pub(super) fn sources(&self) -> impl Iterator<Item = NoiseSource> {
-        self.found.iter().map(Neighbour::source)
+        self.found.iter().cloned()
     }
 
     /// A comparison whose verdict stands only if it would without what a neighbour cost.
@@ -123,8 +113,7 @@ impl Neighbours {
         if !verdict.is_sure() || bounds.into_iter().flatten().all(|ratio| holds(ratio * kept)) {
             return comparison;
         }
-        let lost = |arm: usize| self.lost.get(arm).copied().unwrap_or_default();
-        let lost = percent(lost(pair.base).max(lost(pair.other)));
+        let lost = percent(self.lost_by(pair.base).max(self.lost_by(pair.other)));
         let why = format!("other programs used its disk, for up to {lost} of its time");
         let mut comparison = comparison;
         comparison.p99.verdict = Verdict::Unclear;
@@ -133,47 +122,40 @@ impl Neighbours {
 
     /// What would be left of an arm's time without them, at the least.
     fn kept(&self, arm: usize) -> f64 {
-        1.0 - self.lost.get(arm).copied().unwrap_or_default().min(0.999)
+        1.0 - self.lost_by(arm).min(0.999)
+    }
+
+    fn lost_by(&self, arm: usize) -> f64 {
+        self.lost.get(arm).copied().unwrap_or_default()
     }
 }
 
-impl Neighbour {
-    fn of(facts: &PlaceFacts, seen: &BTreeMap<usize, Seen>, rounds_with: usize) -> Self {
-        let devices: Vec<&str> =
-            facts.bottom_devices().map(|device| device.name.as_str()).collect();
-        let all = seen.values().fold(Seen::default(), |sum, seen| Seen {
-            bytes: sum.bytes.saturating_add(seen.bytes),
-            ns: sum.ns.saturating_add(seen.ns),
-        });
-        Self {
-            label: facts.label.clone(),
-            devices: devices.join(", "),
-            bytes: all.bytes,
-            bytes_per_s: all.bytes_per_s(),
-            rounds: seen.len(),
-            rounds_with,
-        }
-    }
-
-    fn source(&self) -> NoiseSource {
-        let Self { label, devices, bytes, bytes_per_s, rounds, rounds_with } = self;
-        let rate = rough_size(*bytes_per_s as u64);
-        source(
-            NoiseCode::PlaceNeighbour,
-            &[
-                ("others_bytes", *bytes as f64),
-                ("others_bytes_per_s", *bytes_per_s),
-                ("rounds", *rounds as f64),
-                ("rounds_with", *rounds_with as f64),
-            ],
-            format!(
-                "Other programs used the disk of `{label}` ({devices}) in {rounds_with} of {rounds} \
-                 rounds: {}, {rate} per second.",
-                rough_size(*bytes)
-            ),
-            "Stop what uses that disk, or measure when it is idle.",
-        )
-    }
+/// What is reported of the traffic of others with the devices of a place.
+fn found_at(facts: &PlaceFacts, seen: &BTreeMap<usize, Seen>, rounds_with: usize) -> NoiseSource {
+    let devices: Vec<&str> = facts.bottom_devices().map(|device| device.name.as_str()).collect();
+    let all = seen.values().fold(Seen::default(), |sum, seen| Seen {
+        bytes: sum.bytes.saturating_add(seen.bytes),
+        ns: sum.ns.saturating_add(seen.ns),
+    });
+    let (rounds, per_s) = (seen.len(), all.bytes_per_s());
+    source(
+        NoiseCode::PlaceNeighbour,
+        &[
+            ("others_bytes", all.bytes as f64),
+            ("others_bytes_per_s", per_s),
+            ("rounds", rounds as f64),
+            ("rounds_with", rounds_with as f64),
+        ],
+        format!(
+            "Other programs used the disk of `{}` ({}) in {rounds_with} of {rounds} rounds: {}, {} \
+             per second.",
+            facts.label,
+            devices.join(", "),
+            rough_size(all.bytes),
+            rough_size(per_s as u64)
+        ),
+        "Stop what uses that disk, or measure when it is idle.",
+    )
 }
 
 /// Traffic with a place's devices in each round, while the run had no work for them.
@@ -248,17 +230,7 @@ fn lost_by(run: &Indexed<'_>, arm: usize, seen: &BTreeMap<usize, Seen>) -> Optio
 /// Whether the first values are larger than the second by more than chance (Mann and Whitney).
 fn is_larger(first: &[f64], second: &[f64]) -> bool {
     let pairs = first.iter().flat_map(|a| second.iter().map(move |b| (a, b)));
-    let wins: f64 = pairs
-        .map(|(a, b)| {
-            if a > b {
-                1.0
-            } else if a < b {
-                0.0
-            } else {
-                0.5
-            }
-        })
-        .sum();
+    let wins: f64 = pairs.map(|(a, b)| 0.5 + (f64::from(a > b) - f64::from(a < b)) / 2.0).sum();
     let (n, m) = (first.len() as f64, second.len() as f64);
     let deviation = (n * m * (n + m + 1.0) / 12.0).sqrt();
     (wins - n * m / 2.0) / deviation > APART
