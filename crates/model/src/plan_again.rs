@@ -12,8 +12,7 @@ impl Draft {
     /// What was asked for when a run was measured: each way of doing it as a study of its
     /// own, in the order of the arms, so that the same arms follow from it.
     pub fn of_run(run: &Run, registry: &[&'static StudyDescription]) -> Result<Self, PlanError> {
-        let PlanRecord { threshold, error_rate, budget_s, arms, per_second, taken_for, .. } =
-            &run.plan;
+        let PlanRecord { threshold, error_rate, budget_s, arms, taken_for, .. } = &run.plan;
         if arms.len() > ARMS_MAX {
             return Err(PlanError(format!(
                 "it has {} combinations, but at most {ARMS_MAX} are allowed",
@@ -30,12 +29,16 @@ impl Draft {
                 continue;
             }
             known.push(arm);
-            let rate =
-                per_second.get(&arm.subject()).or_else(|| per_second.get(&arm.study)).copied();
             let not_at = places_without(arm, run);
             let (label, taken_for) = (arm.label.clone(), taken_for.get(&arm.subject()).cloned());
             let way = way(arm, registry)?;
-            studies.push(StudyPlan { label, taken_for, per_second: rate, not_at, ..way });
+            studies.push(StudyPlan {
+                label,
+                taken_for,
+                per_second: run.plan.rate_of(arm),
+                not_at,
+                ..way
+            });
         }
         let place = |facts: &PlaceFacts| {
             let target = facts.created.clone();

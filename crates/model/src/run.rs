@@ -423,6 +423,14 @@ impl Run {
     }
 }
 
+impl PlanRecord {
+    /// How many operations a second the application does of what an arm does, where that was said.
+    pub fn rate_of(&self, arm: &ArmRecord) -> Option<f64> {
+        let rate = self.per_second.get(&arm.subject());
+        rate.or_else(|| self.per_second.get(&arm.study)).copied()
+    }
+}
+
 impl ArmRecord {
     /// Its study with its label: `log:shop.log`.
     pub fn subject(&self) -> String {

@@ -38,11 +38,12 @@ impl<'a> Candidate<'a> {
     /// `None` where nobody should do as the other arm does.
     pub(super) fn of(subject: Subject<'a>, index: usize) -> Option<Self> {
         let comparison = &subject.comparisons[index];
-        let pair = subject.run.plan.pairs[index];
-        let [now, other] = [pair.base, pair.other].map(|arm| &subject.run.plan.arms[arm]);
+        let plan = &subject.run.plan;
+        let pair = plan.pairs[index];
+        let [now, other] = [pair.base, pair.other].map(|arm| &plan.arms[arm]);
         let gives_up = GivesUp::of(subject.run, now, other)?;
-        let chance =
-            chance(comparison, subject.arms[pair.base].typical_ns, per_second(subject, now));
+        let (now_ns, per_second) = (subject.arms[pair.base].typical_ns, plan.rate_of(now));
+        let chance = chance(comparison, now_ns, per_second);
         let changes = usize::from(now.strategy != other.strategy)
             + usize::from(now.place != other.place)
             + differing(now, other).count();
@@ -79,8 +80,8 @@ impl<'a> Candidate<'a> {
     pub(super) fn surely_pays_beyond(&self, other: &Self, subject: Subject) -> bool {
         let more_ns = self.comparison.saves_ns_per_op.zip(other.comparison.saves_ns_per_op);
         let more_ns = more_ns.map_or(0.0, |(more, ns)| more - ns);
-        let pair = subject.run.plan.pairs[self.index];
-        let rate = per_second(subject, &subject.run.plan.arms[pair.base]);
+        let plan = &subject.run.plan;
+        let rate = plan.rate_of(&plan.arms[plan.pairs[self.index].base]);
         self.high() < other.low() && pays_from(more_ns).is_some_and(|from| is_often(from, rate))
     }
 
@@ -101,7 +102,7 @@ impl<'a> Candidate<'a> {
             ratio_low: comparison.ratio_low,
             ratio_high: comparison.ratio_high,
             pays_from_per_s: comparison.saves_ns_per_op.and_then(pays_from),
-            per_second: per_second(subject, now_record),
+            per_second: subject.run.plan.rate_of(now_record),
             ..unchanged(now)
         }
     }
@@ -109,7 +110,7 @@ impl<'a> Candidate<'a> {
 
 /// What is done now, where nothing was compared with it.
 pub(super) fn alone(subject: Subject, now: usize) -> Advice {
-    let per_second = per_second(subject, &subject.run.plan.arms[now]);
+    let per_second = subject.run.plan.rate_of(&subject.run.plan.arms[now]);
     Advice { per_second, ..unchanged(&subject.arms[now]) }
 }
 
@@ -149,11 +150,6 @@ pub(super) fn in_words(run: &Run, now: &ArmRecord, other: &ArmRecord) -> String 
         words += &format!("{gap}{preposition} {}", place.label);
     }
     words
-}
-
-fn per_second(Subject { run, .. }: Subject, arm: &ArmRecord) -> Option<f64> {
-    let rates = &run.plan.per_second;
-    rates.get(&arm.subject()).or_else(|| rates.get(&arm.study)).copied()
 }
 
 /// Whether a change pays, of what takes so long now, at that rate.

@@ -90,10 +90,7 @@ impl<'a> Moved<'a> {
         let now_ns: f64 = self.parts.iter().map(|part| part.now_ns).sum();
         let ratio = self.ratio(|comparison| comparison.ratio);
         // Each part at its bound, which is wider than their sum needs.
-        let [low, high] = [
-            self.ratio(|comparison| comparison.ratio_low),
-            self.ratio(|comparison| comparison.ratio_high),
-        ];
+        let [low, high] = [self.ratio(|c| c.ratio_low), self.ratio(|c| c.ratio_high)];
         let edge = 1.0 + self.parts[0].comparison.threshold;
         let verdict = match (low, high) {
             (_, Some(high)) if high < 1.0 / edge => Verdict::Faster,
