@@ -1,8 +1,8 @@
 //! What changed between two runs. They were not interleaved: whatever was not the same on
 //! the two occasions is part of what they differ by. So each interval holds what runs of the
 //! same vary by, learned from neighbours in time among others that were saved, or assumed
-//! ([`stats::Variation`]), and
-//! all intervals hold together, since a change is looked for in every arm.
+//! ([`stats::Variation`]), and all intervals hold together, since a change is looked for in
+//! every arm.
 
 use model::analysis::Analysis;
 use model::description::Score;

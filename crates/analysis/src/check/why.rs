@@ -140,14 +140,11 @@ impl Look<'_> {
     /// On a virtual machine, who says that a flush is done cannot be seen.
     fn who_answers(&self, sync_ns: f64) -> &'static str {
         let is_virtual = self.subject.run.watch.before.virtual_machine == Some(true);
-        let slow = sync_ns > 800e3;
-        match (is_virtual, slow) {
-            (true, false) => {
-                " A virtual disk answered: whether its host has the data on storage that outlasts \
-                 a power failure, or in its own cache, cannot be seen from here; ask who runs it."
-            }
-            _ => "",
+        if !is_virtual || sync_ns > 800e3 {
+            return "";
         }
+        " A virtual disk answered: whether its host has the data on storage that outlasts a power \
+         failure, or in its own cache, cannot be seen from here; ask who runs it."
     }
 
     /// What a synced append takes beside its data: metadata, in the journal where there is one.
@@ -238,12 +235,8 @@ impl Look<'_> {
     fn before(&self, slice: &Slice) -> (u64, f64) {
         let run = self.subject.run;
         let earlier = run.slices.iter().take_while(|one| !std::ptr::eq(*one, slice));
-        let here = earlier.filter(|one| {
-            let place = run.plan.arms.get(one.arm).map(|arm| arm.place);
-            place
-                .and_then(|place| run.places.get(place))
-                .is_some_and(|p| p.label == self.facts.label)
-        });
+        let here = earlier
+            .filter(|one| run.places[run.plan.arms[one.arm].place].label == self.facts.label);
         let moved = here.filter_map(|one| one.spent.device);
         let bytes = moved.map(|device| device.read_bytes + device.written_bytes).sum();
         let stretch = slice.stretch.unwrap_or(0) as f64;
