@@ -27,9 +27,9 @@ pub(crate) struct Entry<'a> {
 /// All of them, in the order of the advice.
 pub(crate) fn all(subject: Subject<'_>) -> Vec<Entry<'_>> {
     let all = &subject.analysis.advice;
-    let named = || all.iter().filter(|advice| advice.now.len() == 1);
+    let alone = all.iter().filter(|advice| advice.now.len() == 1);
     let nows: Vec<&ArmResult> =
-        named().filter_map(|advice| subject.arm(advice.now.first()?)).collect();
+        alone.filter_map(|advice| subject.arm(advice.now.first()?)).collect();
     let entry = |advice| Entry { subject, advice, name: name(subject, advice, &nows) };
     all.iter().map(entry).collect()
 }
@@ -44,10 +44,11 @@ fn name(subject: Subject, advice: &Advice, nows: &[&ArmResult]) -> String {
         return called;
     }
     let of_study = || nows.iter().filter(|arm| arm.subject() == now.subject());
-    let params = now.params.iter();
     let has_others = of_study().any(|arm| arm.strategy != now.strategy);
     let of_strategy = || of_study().filter(|arm| arm.strategy == now.strategy);
-    let differing = params
+    let differing = now
+        .params
+        .iter()
         .filter(|(name, value)| of_strategy().any(|arm| arm.params.get(*name) != Some(value)));
     let differing = differing.map(|(name, value)| param(subject, now, name, value));
     let strategy = has_others.then(|| now.strategy.clone());

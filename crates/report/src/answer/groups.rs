@@ -2,7 +2,7 @@
 //! not decided.
 
 use anstyle::{AnsiColor, Style};
-use model::advice::Group;
+use model::advice::{Advice, Group};
 use model::grouped::push_new;
 use model::printable::printable;
 use textwrap::core::display_width;
@@ -168,12 +168,9 @@ impl Columns {
             texts.map(|text| display_width(&text)).max().unwrap_or_default()
         };
         let ratios = entries().flat_map(|entry| {
-            let advice = entry.advice;
-            [
-                advice.ratio,
-                advice.ratio_low.filter(|_| entry.is_sure()),
-                advice.ratio_high.filter(|_| entry.is_sure()),
-            ]
+            let Advice { ratio, ratio_low, ratio_high, .. } = *entry.advice;
+            let ends = if entry.is_sure() { [ratio_low, ratio_high] } else { [None; 2] };
+            ends.into_iter().chain([ratio])
         });
         let ratios: Vec<f64> = ratios.flatten().collect();
         let columns = if width >= WIDTH_WIDE { 2 * AXIS } else { AXIS };
@@ -223,13 +220,8 @@ impl Columns {
 
     fn entry(&self, section: &Section, entry: &Entry, name: usize) -> String {
         let change = printable(&section.change(entry)).into_owned();
-        let label = format!(
-            "{:GAP$}{}{:pad$}",
-            "",
-            printable(&entry.name),
-            "",
-            pad = name - display_width(&entry.name)
-        );
+        let pad = name - display_width(&entry.name);
+        let label = format!("{:GAP$}{}{:pad$}", "", printable(&entry.name), "");
         let below = " ".repeat(GAP + name + GAP);
         if entry.is_prose() {
             let first = format!("{label}{:GAP$}", "");

@@ -44,11 +44,22 @@ pub(super) fn cautions(subject: Subject, entries: &[Entry<'_>], width: Width) ->
     cautions.map(|note| shown(&note, usize::MAX, width)).collect()
 }
 
-/// A note, of no more lines of 80 columns than that.
+/// A note, of no more lines of 80 columns than that: as many of its parts as there is room for,
+/// and where the rest is.
 fn shown(Note { label, parts, lines }: &Note, lines_max: usize, width: Width) -> String {
     let style = if *label == BROKEN { BOLD_RED } else { Style::new().bold() };
     let rest = if *label == TO_DO { "--how" } else { "--full" };
-    fitting(label, style, parts, rest, (*lines).min(lines_max), width)
+    let whole = |told: usize| match parts.len() - told {
+        0 => parts.join(" "),
+        untold => {
+            let told = parts[..told].join(" ");
+            format!("{}. {untold} more: {rest}.", told.trim_end_matches([',', '.']))
+        }
+    };
+    let text = |told: usize| labelled(label, style, &whole(told), width).replace(NO_BREAK, " ");
+    let lines_max = lines_at(lines_max.min(*lines), width);
+    let fits = |text: &String| text.lines().count() <= lines_max;
+    (1..=parts.len()).rev().map(text).find(fits).unwrap_or_else(|| text(1))
 }
 
 /// A note, all of it.
@@ -96,27 +107,6 @@ fn ages(subject: Subject) -> Vec<String> {
     vec![format!("{}.", each.join(", "))]
 }
 
-/// As many of the parts as there is room for, and where the rest is.
-fn fitting(
-    label: &str,
-    style: Style,
-    parts: &[String],
-    rest: &str,
-    lines: usize,
-    width: Width,
-) -> String {
-    let whole = |told: usize| match parts.len() - told {
-        0 => parts.join(" "),
-        untold => {
-            let told = parts[..told].join(" ");
-            format!("{}. {untold} more: {rest}.", told.trim_end_matches([',', '.']))
-        }
-    };
-    let text = |told: usize| labelled(label, style, &whole(told), width).replace(NO_BREAK, " ");
-    let fits = |text: &String| text.lines().count() <= lines_at(lines, width);
-    (1..=parts.len()).rev().map(text).find(fits).unwrap_or_else(|| text(1))
-}
-
 /// Arms that lost or mixed what they were given.
 fn broken(subject: Subject) -> Vec<String> {
     let checked =
@@ -133,21 +123,13 @@ fn broken(subject: Subject) -> Vec<String> {
     told.collect()
 }
 
-/// Texts with the names of the rows that each is said of.
-fn together<'a>(
-    told: impl Iterator<Item = (String, &'a Entry<'a>)>,
-) -> Vec<(String, Vec<&'a str>)> {
-    let mut groups = Vec::new();
-    for (text, entry) in told {
-        push_new(group_of(&mut groups, text), entry.name.as_str());
-    }
-    groups
-}
-
 /// The causes in a few words, each with the rows that share it.
 fn why(entries: &[Entry]) -> Vec<String> {
-    let told = entries.iter().map(|entry| (entry.cause(), entry));
-    let causes = together(told.filter(|(cause, _)| !cause.is_empty()));
+    let mut causes = Vec::new();
+    for entry in entries {
+        push_new(group_of(&mut causes, entry.cause()), entry.name.as_str());
+    }
+    causes.retain(|(cause, _)| !cause.is_empty());
     let last = causes.len().saturating_sub(1);
     let told = causes.into_iter().enumerate().map(|(position, (cause, names))| {
         let end = if position == last { "." } else { "," };
