@@ -22,11 +22,9 @@ pub fn limited(run: &Run, analysis: &Analysis, limits: &[Limit]) -> Vec<Limited>
     let mut found = Vec::new();
     for limit in limits {
         for (index, arm) in run.plan.arms.iter().enumerate() {
-            let Some(row) = Row::of_run(run, arm).filter(|row| row.is_named_by(&limit.subject))
-            else {
-                continue;
-            };
-            let Some(quantity) = row.quantity(&limit.figure) else { continue };
+            let row = Row::of_run(run, arm).filter(|row| row.is_named_by(&limit.subject));
+            let quantity = row.and_then(|row| row.quantity(&limit.figure));
+            let Some(quantity) = quantity else { continue };
             let measured =
                 Measured { run, result: &analysis.arms[index], index, stretches: &stretches };
             let range = measured.range(&limit.figure);
@@ -60,7 +58,7 @@ struct Measured<'a> {
 
 impl Measured<'_> {
     fn range(&self, figure: &str) -> Option<Range> {
-        let ArmResult { time_per_op_ns, operations, io, .. } = self.result;
+        let ArmResult { time_per_op_ns, operations, io, cpu_ns_per_op: cpu, .. } = self.result;
         let latency = time_per_op_ns.filter(|_| *operations > 0)?;
         let per_op = |total: u64| Range::exactly(total as f64 / *operations as f64);
         Some(match figure {
@@ -76,14 +74,9 @@ impl Measured<'_> {
             "p99" => self.quantile(latency.p99, 0.99),
             "p999" => self.quantile(latency.p999, 0.999),
             "max" => Range::exactly(latency.max),
-            "cpu" => self.mean(
-                self.result.cpu_ns_per_op.user + self.result.cpu_ns_per_op.system,
-                |slices| {
-                    per_operation(slices, |slice| {
-                        (slice.spent.user_ns + slice.spent.system_ns) as f64
-                    })
-                },
-            ),
+            "cpu" => self.mean(cpu.user + cpu.system, |slices| {
+                per_operation(slices, |slice| (slice.spent.user_ns + slice.spent.system_ns) as f64)
+            }),
             "syncs" => per_op(io.sync_calls),
             "calls" => per_op(self.calls()?),
             "bytes" => per_op(io.requested_bytes),

@@ -4,7 +4,7 @@ use model::analysis::Modes;
 use model::counters::{Level, sum};
 use model::description::{CauseDescription, StudyDescription};
 use model::place::PlaceFacts;
-use model::probes::{Residency, Surroundings};
+use model::probes::{Pressure, Residency, Surroundings};
 use model::run::{ArmRecord, MemoryFloor, PlaceFloor, Run};
 use model::scaling::THREADS;
 use model::slice::{Deferred, Slice};
@@ -245,12 +245,8 @@ impl ArmTotals {
 
     /// Time that some task waited for storage and for memory: the control group's
     /// own where it has one, for what others wait for is not ours.
-    pub(crate) fn pressure(&self) -> Option<PressureTotals> {
-        let seen = self.surroundings.group_pressure.or(self.surroundings.pressure)?;
-        Some(PressureTotals {
-            io_ns: seen.io_some_ns as f64,
-            memory_ns: seen.memory_some_ns as f64,
-        })
+    pub(crate) fn pressure(&self) -> Option<Pressure> {
+        self.surroundings.group_pressure.or(self.surroundings.pressure)
     }
 
     /// What was not yet on the device when the clock stopped.
@@ -292,13 +288,6 @@ impl ArmTotals {
     pub(crate) fn moved_bytes(&self) -> Option<f64> {
         self.spent.calls.map(|calls| (calls.read_bytes + calls.written_bytes) as f64)
     }
-}
-
-/// What tasks waited for.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct PressureTotals {
-    pub(crate) io_ns: f64,
-    pub(crate) memory_ns: f64,
 }
 
 /// What calls of both kinds came to.

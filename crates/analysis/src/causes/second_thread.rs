@@ -12,6 +12,7 @@ use model::cause::{Cause, CauseCode, Scope};
 use units::{capitalised, time};
 
 use super::side::Side;
+use crate::totals::all_calls;
 
 /// What the second thread costs, where the arms differ in it and the verdict says so.
 pub(super) fn between(base: Side, other: Side, verdict: Verdict) -> Option<Cause> {
@@ -25,7 +26,7 @@ pub(super) fn between(base: Side, other: Side, verdict: Verdict) -> Option<Cause
     if more_ns <= 0.0 {
         return None;
     }
-    let calls = several.totals.spent.calls.map(|calls| (calls.reads + calls.writes) as f64);
+    let calls = several.totals.spent.calls.map(all_calls);
     let calls_per_op = calls.map(|calls| several.totals.per_op(calls));
     let mut evidence = BTreeMap::from([("explained_ns_per_op".to_owned(), more_ns)]);
     evidence.extend(calls_per_op.map(|calls| ("calls_per_op".to_owned(), calls)));

@@ -99,5 +99,6 @@ fn writes_past_cache(totals: &ArmTotals, asleep_ns: f64) -> bool {
 
 /// Whether the kernel's pressure figures, where there are any, say that storage was waited for.
 fn is_borne_out(totals: &ArmTotals, asleep_ns: f64) -> bool {
-    totals.pressure().is_none_or(|p| p.io_ns * totals.processors() >= asleep_ns * BORNE_OUT)
+    let is_enough = |waited_ns: f64| waited_ns * totals.processors() >= asleep_ns * BORNE_OUT;
+    totals.pressure().is_none_or(|pressure| is_enough(pressure.io_some_ns as f64))
 }

@@ -76,10 +76,10 @@ fn lost(code: NoiseCode, arm: &ArmTotals) -> Option<f64> {
             Some(arm.share(arm.spent.run_queue_ns? as f64))
         }
         NoiseCode::CpuQuota => Some(arm.share(surroundings.group?.throttled_ns? as f64)),
-        NoiseCode::Swap => Some(arm.share(arm.pressure()?.memory_ns)),
+        NoiseCode::Swap => Some(arm.share(arm.pressure()?.memory_some_ns as f64)),
         NoiseCode::MemoryLimit => {
             let is_reached = surroundings.group?.memory_limit_hits? > 0;
-            Some(if is_reached { arm.share(arm.pressure()?.memory_ns) } else { 0.0 })
+            Some(if is_reached { arm.share(arm.pressure()?.memory_some_ns as f64) } else { 0.0 })
         }
         NoiseCode::BackgroundWrites | NoiseCode::PlaceNeighbour | NoiseCode::IoLimit => {
             let on_device = arm.place.as_ref()?.bottom_devices().next().is_some();

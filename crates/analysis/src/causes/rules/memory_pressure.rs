@@ -15,7 +15,7 @@ const REFAULTED_MIN: f64 = 0.1;
 
 pub(super) fn weigh(totals: &ArmTotals, parts: &Parts) -> Option<Finding> {
     let memory = totals.surroundings.memory?;
-    let stall_ns = totals.pressure().map(|p| p.memory_ns);
+    let stall_ns = totals.pressure().map(|pressure| pressure.memory_some_ns as f64);
     let stalled = stall_ns.map_or(0.0, |ns| totals.share(ns));
     let limit_hits = totals.surroundings.group.and_then(|group| group.memory_limit_hits);
     let refaulted_bytes = memory.refaulted_bytes as f64;

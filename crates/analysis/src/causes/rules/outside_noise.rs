@@ -1,6 +1,6 @@
 //! Noise from outside: others wanted the processor that the slice was to run on.
 
-use model::spent::Spent;
+use model::spent::{Calls, Spent};
 use units::percent;
 
 use crate::causes::parts::Parts;
@@ -62,7 +62,6 @@ fn others_ns(totals: &ArmTotals) -> Option<f64> {
 /// Whether kernel threads had reason to work for the slices.
 fn gave_devices_work(totals: &ArmTotals) -> bool {
     let Spent { calls, device, sync_calls, name_changes, .. } = totals.spent;
-    let calls = calls.unwrap_or_default();
-    let moved_bytes = calls.storage_dirtied_bytes + calls.storage_read_bytes;
+    let moved_bytes = calls.map_or(0, Calls::storage_bytes);
     device.is_some() && moved_bytes + sync_calls + name_changes > 0
 }

@@ -18,7 +18,8 @@ pub(super) fn weigh(totals: &ArmTotals, parts: &Parts) -> Option<Finding> {
     let evidence = [("dirtied_bytes_per_slice", totals.per_slice(dirtied_bytes))];
     let left = left_bytes.map(|n| ("left_in_cache_bytes_per_slice", totals.per_slice(n)));
     let written = written_bytes.map(|n| ("device_written_bytes_per_slice", totals.per_slice(n)));
-    let waited = totals.pressure().map(|p| ("io_pressure_percent", totals.share(p.io_ns) * 100.0));
+    let waited_ns = totals.pressure().map(|pressure| pressure.io_some_ns as f64);
+    let waited = waited_ns.map(|ns| ("io_pressure_percent", totals.share(ns) * 100.0));
     let memory = totals.surroundings.memory.into_iter().flat_map(|memory| {
         let dirty_bytes = memory.dirty_bytes.0 + memory.writeback_bytes.0;
         [
