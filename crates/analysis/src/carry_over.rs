@@ -10,12 +10,9 @@ const LEVEL: f64 = 0.01;
 
 /// The arms that do, from the orders in which the slices ran.
 pub(crate) fn found(run: &Run) -> Vec<CarryOver> {
-    let mut before = None;
-    let mut steps = Vec::new();
-    for slice in &run.slices {
-        steps.extend(step(slice, before));
-        before = Some(slice.arm);
-    }
+    let before = std::iter::once(None).chain(run.slices.iter().map(|slice| Some(slice.arm)));
+    let steps = run.slices.iter().zip(before).filter_map(|(slice, before)| step(slice, before));
+    let steps: Vec<Step> = steps.collect();
     let found = stats::carry_over(&steps, LEVEL);
     let named = |found: stats::CarryOver| CarryOver {
         after: run.plan.arms[found.after].id.clone(),

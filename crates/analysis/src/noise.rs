@@ -68,10 +68,9 @@ fn between_those_of(
     if seconds <= 0.0 {
         return Noise::default();
     }
-    let own_ns = after.others.iter().filter(|process| is_own(process));
-    let own_ns: u64 = sum(own_ns.map(|process| after.used_since(process, before)));
-    let others = after.others.iter().filter(|process| !is_own(process)).collect();
-    let servers_s = self::seconds(own_ns);
+    let (own, others): (Vec<_>, _) = after.others.iter().partition(|process| is_own(process));
+    let used_ns: u64 = sum(own.into_iter().map(|process| after.used_since(process, before)));
+    let servers_s = self::seconds(used_ns);
     let span = Span { before, after, seconds, others, servers_s };
     let found = [
         span.steal(),

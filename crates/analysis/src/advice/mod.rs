@@ -71,14 +71,12 @@ fn in_order(found: &[Ranked]) -> Vec<Advice> {
         let saved = alike.filter_map(|(advice, _)| advice.saves_ns()).fold(0.0, f64::max);
         if of.is_a_change() { saved } else { 0.0 }
     };
-    let keys: Vec<(Group, usize, f64)> =
-        found.iter().map(|one| (one.0.group, one.1, most_saved(one))).collect();
-    let mut order: Vec<usize> = (0..found.len()).collect();
-    order.sort_by(|a, b| {
-        let ((group, rank, saved), (other_group, other_rank, other)) = (keys[*a], keys[*b]);
-        (group, rank).cmp(&(other_group, other_rank)).then(other.total_cmp(&saved))
+    let key = |one: &Ranked| ((one.0.group, one.1), most_saved(one));
+    let mut keyed: Vec<_> = found.iter().map(|one| (key(one), &one.0)).collect();
+    keyed.sort_by(|((rank, saved), _), ((other_rank, other), _)| {
+        rank.cmp(other_rank).then(other.total_cmp(saved))
     });
-    order.into_iter().map(|index| found[index].0.clone()).collect()
+    keyed.into_iter().map(|(_, advice)| advice.clone()).collect()
 }
 
 /// An advice, and how severe its condition is.
@@ -94,7 +92,8 @@ fn answer(
     let paying = candidates.iter().filter(|candidate| candidate.chance == Chance::Pays);
     let chosen = chosen(subject, paying.collect());
     if !chosen.is_empty() {
-        return chosen.into_iter().map(|candidate| change(subject, candidate)).collect();
+        let change = |of: &Candidate| in_its_group(of.advice(subject, Group::Do), of);
+        return chosen.into_iter().map(change).collect();
     }
     let open = candidates.iter().filter(|candidate| candidate.chance == Chance::Open);
     if let Some(open) = open.min_by(|a, b| a.low().total_cmp(&b.low())) {
@@ -144,11 +143,6 @@ fn chosen<'a>(subject: Subject, paying: Vec<&'a Candidate<'a>>) -> Vec<&'a Candi
         }
     }
     kept
-}
-
-/// A change that pays, in its group.
-fn change(subject: Subject, candidate: &Candidate) -> Ranked {
-    in_its_group(candidate.advice(subject, Group::Do), candidate)
 }
 
 /// An advice to make a change, in the group that what the change gives up puts it into.

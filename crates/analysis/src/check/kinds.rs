@@ -47,21 +47,17 @@ pub(super) fn like(measured: &[Measured], facts: &PlaceFacts) -> Vec<KindOfStora
     if facts.kind == StorageKind::Memory {
         return Vec::new();
     }
-    let ns = median.estimate;
-    let mut kinds: Vec<(f64, KindOfStorage)> = PUBLISHED
-        .iter()
-        .map(|published| {
-            let [low, high] = published.sync_ns;
-            let apart = (low / ns).max(ns / high).max(1.0);
-            let kind = KindOfStorage {
-                kind: published.kind.to_owned(),
-                sync_ns: published.sync_ns,
-                holds: apart <= WITHIN,
-                source: published.source.to_owned(),
-            };
-            (apart, kind)
-        })
-        .collect();
-    kinds.sort_by(|(a, _), (b, _)| a.total_cmp(b));
-    kinds.into_iter().map(|(_, kind)| kind).collect()
+    let apart = |published: &Published| {
+        let ([low, high], ns) = (published.sync_ns, median.estimate);
+        (low / ns).max(ns / high).max(1.0)
+    };
+    let mut kinds: Vec<&Published> = PUBLISHED.iter().collect();
+    kinds.sort_by(|a, b| apart(a).total_cmp(&apart(b)));
+    let kind = |published: &Published| KindOfStorage {
+        kind: published.kind.to_owned(),
+        sync_ns: published.sync_ns,
+        holds: apart(published) <= WITHIN,
+        source: published.source.to_owned(),
+    };
+    kinds.into_iter().map(kind).collect()
 }

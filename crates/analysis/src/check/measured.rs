@@ -52,22 +52,20 @@ impl<'a> ArmLatencies<'a> {
 
     /// The time per operation, from the stretches.
     fn time_per_op(&self) -> Option<Range> {
-        let slices = || self.run.slices_of(self.arm);
-        let mean = |of: &mut dyn Iterator<Item = &'a model::slice::Slice>| {
-            let (spent, operations) = of.fold((0, 0), |(spent, operations), slice| {
+        // Of all slices, or of those of a stretch.
+        let mean = |stretch: Option<usize>| {
+            let slices = self.run.slices_of(self.arm);
+            let own = slices.filter(|slice| stretch.is_none() || slice.stretch == stretch);
+            let (spent, operations) = own.fold((0, 0), |(spent, operations), slice| {
                 (spent + slice.spent.elapsed_ns, operations + slice.operations)
             });
             (operations > 0).then(|| spent as f64 / operations as f64)
         };
-        let estimate = mean(&mut slices())?;
+        let estimate = mean(None)?;
         let error_rate = self.run.plan.error_rate;
         let mut stretches = Stretches::new(Settings { threshold: 0.0, error_rate });
-        for stretch in 0..stats::STRETCHES {
-            let of_it = mean(&mut slices().filter(|slice| slice.stretch == Some(stretch)));
-            if let Some(ns) = of_it {
-                stretches.push(ns.ln());
-            }
-        }
+        let known = (0..stats::STRETCHES).filter_map(|stretch| mean(Some(stretch)));
+        known.for_each(|ns| stretches.push(ns.ln()));
         let interval = stretches.interval_of_this_run();
         let high = interval.high.exp().max(estimate);
         let low = interval.low.exp().min(estimate);
