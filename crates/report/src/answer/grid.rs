@@ -38,10 +38,9 @@ struct Grid<'a> {
 impl<'a> Grid<'a> {
     /// That of the arms that do the same thing as their first.
     fn of(subject: Subject<'a>, first: &ArmResult) -> Option<Self> {
-        let arms = subject.analysis.arms.iter();
         let is_alike =
             |arm: &&ArmResult| arm.subject() == first.subject() && arm.strategy == first.strategy;
-        let arms: Vec<&ArmResult> = arms.filter(is_alike).collect();
+        let arms: Vec<&ArmResult> = subject.analysis.arms.iter().filter(is_alike).collect();
         let called = subject.called(first);
         let order = subject.study_of(first)?.params.iter().map(|param| param.name.as_str());
         let varies =

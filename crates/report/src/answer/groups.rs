@@ -98,10 +98,7 @@ pub(super) fn text(sections: &[Section<'_>], width: Width, room: Room) -> String
     let shown = shown(sections, room.entries);
     let mut untold: Vec<&str> = Vec::new();
     for (number, (section, &shown)) in sections.iter().zip(&shown).enumerate() {
-        let rest = &section.entries[shown..];
-        for entry in rest {
-            push_new(&mut untold, entry.name.as_str());
-        }
+        section.entries[shown..].iter().for_each(|entry| push_new(&mut untold, &entry.name));
         if shown == 0 {
             continue;
         }

@@ -36,6 +36,12 @@ use groups::Room;
 const LINES_MAX: usize = 40;
 /// … and with a table of all places.
 const LINES_WITH_GRID_MAX: usize = 45;
+const ENTRIES_MAX: usize = 24;
+/// So many entries are shown even where that is too long.
+const ENTRIES_MIN: usize = 6;
+/// The width of the column of words before paragraphs.
+const LABEL: usize = 8;
+
 /// What is shown where that fits, with the most lines of each note: all of it at first where
 /// nothing may be left out, then the notes become shorter, then there are fewer entries.
 fn rooms(full: bool) -> impl Iterator<Item = (Room, usize)> {
@@ -43,15 +49,9 @@ fn rooms(full: bool) -> impl Iterator<Item = (Room, usize)> {
     let all = [(true, 5), (false, 5), (false, 3), (false, 2), (false, 1)];
     let all = all.map(|(apart, note_lines)| (Room { entries: ENTRIES_MAX, apart }, note_lines));
     let fewer = (ENTRIES_MIN..ENTRIES_MAX).rev();
-    everything
-        .into_iter()
-        .chain(all)
-        .chain(fewer.map(|entries| (Room { entries, apart: false }, 1)))
+    let fewer = fewer.map(|entries| (Room { entries, apart: false }, 1));
+    everything.into_iter().chain(all).chain(fewer)
 }
-
-const ENTRIES_MAX: usize = 24;
-/// So many entries are shown even where that is too long.
-const ENTRIES_MIN: usize = 6;
 
 /// The whole screen, which says where the detail is.
 pub(crate) fn answer(run: &Run, analysis: &Analysis, rest: Rest<'_>, width: Width) -> String {
@@ -136,6 +136,3 @@ pub(crate) fn labelled(label: &str, style: anstyle::Style, text: &str, width: Wi
 fn lines_at(lines: usize, width: Width) -> usize {
     lines.saturating_mul(text::WIDTH).div_ceil(width.clamp(30, text::WIDTH))
 }
-
-/// The width of the column of words before paragraphs.
-const LABEL: usize = 8;
