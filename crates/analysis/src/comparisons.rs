@@ -227,11 +227,11 @@ fn why_unclear(state: &PairState, end: &str) -> String {
     let stretches = state.mean.count();
     match state.taken.len() {
         0 if state.seen > 0 => format!(
-            "half of the operations failed in each of {} blocks, so there is no median to \
+            "half of the operations failed in each of {} rounds, so there is no median to \
              compare",
             state.seen
         ),
-        0 => format!("{end} before the first block was complete"),
+        0 => format!("{end} before the first round was complete"),
         _ if stretches < STRETCHES_MIN => {
             format!("{end} after {stretches} of the {STRETCHES_MIN} stretches that a verdict takes")
         }

@@ -102,7 +102,7 @@ pub(crate) fn why_invalid(comparison: &Comparison) -> Option<String> {
     let holds = |ratio| comparison.verdict.is_true_of(ratio, comparison.threshold);
     (!(holds(start) && holds(end))).then(|| {
         format!(
-            "the ratio drifted from ×{} at the first block to ×{} at the last, so no single ratio \
+            "the ratio drifted from ×{} at the first round to ×{} at the last, so no single ratio \
              describes the run; see which arm's time per operation changed",
             three_digits(start),
             three_digits(end)

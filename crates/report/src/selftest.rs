@@ -199,7 +199,7 @@ fn conclusion(result: &SelftestResult, width: Width) -> String {
         let mut out = heading("Verdicts from this machine, as it is now, can be trusted.");
         let mut compared = result.places.iter().filter_map(|tested| tested.against_itself.as_ref());
         if compared.any(|found| found.unclear > found.same) {
-            let text = "Many will be unclear, though, because blocks vary too much; see the sources \
+            let text = "Many will be unclear, though, because rounds vary too much; see the sources \
                         of noise above.";
             out += &paragraph("", "", text, width);
         }

@@ -24,7 +24,7 @@ pub(crate) fn sentences(Subject { analysis, .. }: Subject) -> Vec<String> {
         let drift = arm.drift.as_ref()?;
         let why = drift.why.as_ref().map_or_else(String::new, |why| format!(": by {why}"));
         Some(format!(
-            "The time of {} drifted from {} at the first block to {} at the last{why}",
+            "The time of {} drifted from {} at the first round to {} at the last{why}",
             arm.id,
             time(drift.start_ns),
             time(drift.end_ns)

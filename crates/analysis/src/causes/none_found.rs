@@ -38,7 +38,7 @@ fn size(base: Side, difference_ns: f64, agrees: bool) -> String {
     if agrees {
         return format!(" of {} per {}", time(difference_ns.abs()), base.totals.operation);
     }
-    ", which shows when each block is compared by itself, but not in the total time of all slices"
+    ", which shows when each round is compared by itself, but not in the total time of all slices"
         .to_owned()
 }
 
