@@ -344,7 +344,7 @@ impl Recorder {
             user_ns: now.user_ns.saturating_sub(before.user_ns),
             system_ns: now.system_ns.saturating_sub(before.system_ns),
             major_faults: now.major_faults.saturating_sub(before.major_faults),
-            ..now
+            ..Usage::default()
         };
         Ok(recording.end(usage, followed))
     }
