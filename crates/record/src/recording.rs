@@ -127,16 +127,16 @@ impl<W: Write> Recording<W> {
             }
         }
         self.living.insert(process);
-        self.push_followed(&fork(0, process, false))?;
+        self.push_followed(fork(0, process, false))?;
         for thread in inherited::threads(process).into_iter().filter(|thread| *thread != process) {
-            self.push_followed(&fork(process, thread, true))?;
+            self.push_followed(fork(process, thread, true))?;
         }
         // What it will not have as its program is ours.
         let lasts = |fd: &Inherited| !becomes || fd.flags & libc::O_CLOEXEC as u64 == 0;
         for inherited in inherited::of_process(process).into_iter().filter(lasts) {
             let path = self.path(&inherited.path)?;
             let (fd, flags, offset) = (inherited.fd, inherited.flags, inherited.offset);
-            self.push_followed(&Entry::Inherited { process, fd, path, flags, offset })?;
+            self.push_followed(Entry::Inherited { process, fd, path, flags, offset })?;
         }
         Ok(())
     }
@@ -187,19 +187,19 @@ impl<W: Write> Recording<W> {
             };
             // Told again, for its number may be forgotten.
             let path = self.path(path.as_os_str().as_bytes())?;
-            self.push(&Entry::File(FileFacts { path, sample_bytes, compressed_bytes, ..facts }))?;
+            self.push(Entry::File(FileFacts { path, sample_bytes, compressed_bytes, ..facts }))?;
         }
         for (thread, AwaitedProcess { number, name, address }) in
             std::mem::take(&mut self.outside).found()
         {
             let name = self.path(name.as_bytes())?;
             let address = address.map(|address| self.path(address.as_bytes())).transpose()?;
-            self.push(&Entry::Outside { thread, process: number, name, address })?;
+            self.push(Entry::Outside { thread, process: number, name, address })?;
         }
         for kind in Unseen::ALL {
             let count = self.unseen[kind as usize];
             if count > 0 {
-                self.push(&Entry::Unseen { kind, count })?;
+                self.push(Entry::Unseen { kind, count })?;
             }
         }
         Ok(())
@@ -229,14 +229,15 @@ impl<W: Write> Recording<W> {
         Ok(id)
     }
 
-    fn push(&mut self, entry: &Entry) -> io::Result<()> {
+    fn push(&mut self, entry: Entry) -> io::Result<()> {
         self.trace.push(entry).map_err(unwritten)
     }
 
     /// Pushes what says which descriptors and folders there are.
-    fn push_followed(&mut self, entry: &Entry) -> io::Result<Option<Arc<[u8]>>> {
+    fn push_followed(&mut self, entry: Entry) -> io::Result<Option<Arc<[u8]>>> {
+        let followed = self.follower.follow(&entry);
         self.push(entry)?;
-        Ok(self.follower.follow(entry).and_then(|followed| followed.path))
+        Ok(followed.and_then(|followed| followed.path))
     }
 
     fn called(&mut self, raw_call: &RawCall<'_>) -> io::Result<()> {
@@ -272,9 +273,9 @@ impl<W: Write> Recording<W> {
             return self.maps(call);
         }
         if leaves_descriptors(&call) {
-            return self.push(&Entry::Call(call));
+            return self.push(Entry::Call(call));
         }
-        match self.push_followed(&Entry::Call(call))? {
+        match self.push_followed(Entry::Call(call))? {
             Some(path) if self.files.is_new(&call, &path) => self.look(call.thread, &path),
             _ => Ok(()),
         }
@@ -282,7 +283,7 @@ impl<W: Write> Recording<W> {
 
     /// A call that maps a file.
     fn maps(&mut self, call: Call) -> io::Result<()> {
-        self.push(&Entry::Call(call))?;
+        self.push(Entry::Call(call))?;
         let followed = self.follower.follow(&Entry::Call(call));
         let path = followed.as_ref().and_then(|followed| followed.about.as_ref());
         if let (Some(path), false) = (path, call.failed()) {
@@ -336,7 +337,7 @@ impl<W: Write> Recording<W> {
 
     fn push_kernel_work(&mut self, call: Call, path: Option<PathId>) -> io::Result<()> {
         let began_ns = self.since_origin(call.began_ns);
-        self.push(&Entry::Call(Call { began_ns, path, ..call }))
+        self.push(Entry::Call(Call { began_ns, path, ..call }))
     }
 
     fn count(&mut self, row: &Row, raw_call: &RawCall<'_>) {
@@ -364,7 +365,7 @@ impl<W: Write> Recording<W> {
         let thread = has_mounts.then_some(thread);
         for found in files::look(thread, path, self.began).into_iter().filter(fits) {
             let entry = self.facts(&found)?;
-            self.push(&Entry::File(entry))?;
+            self.push(Entry::File(entry))?;
         }
         Ok(())
     }
@@ -415,7 +416,7 @@ impl<W: Write> Recording<W> {
             }
             _ => {}
         }
-        self.push_followed(&entry).map(drop)
+        self.push_followed(entry).map(drop)
     }
 
     fn forked(&mut self, parent: u32, child: u32, is_thread: bool) {
@@ -445,7 +446,7 @@ impl<W: Write> Recording<W> {
         if !is_followed(woken.by) && !self.outside.meet(woken.by, is_followed) {
             return Ok(());
         }
-        self.push(&Entry::Woken {
+        self.push(Entry::Woken {
             at_ns: self.since_origin(woken.at_ns),
             thread: woken.thread,
             by: woken.by,
@@ -467,7 +468,7 @@ impl<W: Write> Recording<W> {
         }
         let program = if program.is_empty() { None } else { Some(self.path(program)?) };
         let at_ns = self.since_origin(at_ns);
-        self.push_followed(&Entry::Exec { at_ns, thread, program }).map(drop)
+        self.push_followed(Entry::Exec { at_ns, thread, program }).map(drop)
     }
 }
 

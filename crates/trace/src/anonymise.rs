@@ -79,7 +79,7 @@ impl<W: Write> Copy<W> {
             let bytes = path(*id).ok_or(missing)?;
             *id = self.writer.path(&anonymous(&bytes, &mut self.names))?;
         }
-        self.writer.push(&entry)
+        self.writer.push(entry)
     }
 }
 

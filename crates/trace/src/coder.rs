@@ -95,17 +95,14 @@ impl Coder {
         bytes.byte(&mut tag)?;
         let mut entry = blank(tag, paths)?;
         self.fields(bytes, &mut entry, paths)?;
-        Some(entry)
+        objection(&mut entry, paths).is_none().then_some(entry)
     }
 
     /// The fields of an entry, in the order in which they stand behind its tag.
     fn fields<S: Side>(&mut self, side: &mut S, entry: &mut Entry, paths: &Paths) -> Option<()> {
         match entry {
             Entry::Call(call) => self.call(side, call, paths),
-            Entry::Path { bytes, .. } => {
-                side.bytes(bytes)?;
-                may_be_path(bytes).then_some(())
-            }
+            Entry::Path { bytes, .. } => side.bytes(bytes),
             Entry::Fork { at_ns, parent, child, thread, shares_files, shares_folder } => {
                 self.time(side, parent, at_ns)?;
                 side.half(child)?;
@@ -196,6 +193,9 @@ impl Coder {
     fn call<S: Side>(&mut self, side: &mut S, call: &mut Call, paths: &Paths) -> Option<()> {
         let mut fields = if S::TAKES { 0 } else { self.unexpected(call) };
         side.number(&mut fields)?;
+        if fields > field::ALL {
+            return None;
+        }
         let has = |field: u64| fields & field > 0;
         let mut thread = if S::TAKES { self.thread } else { call.thread };
         if has(field::THREAD) {
@@ -248,11 +248,6 @@ impl Coder {
         }
         if has(field::WAITS) {
             side.numbers([&mut call.queued_ns, &mut call.locked_ns, &mut call.piped_ns])?;
-        }
-        // A path that was known when it was used before may be forgotten by now.
-        let are_known = [call.path, call.to].iter().flatten().all(|id| paths.get(*id).is_some());
-        if fields > field::ALL || !call.adds_up() || !are_known {
-            return None;
         }
         *self.call_before(thread, call.op) = *call;
         *self.time_before(thread) = call.ended_ns();
@@ -318,9 +313,23 @@ fn expected_result(before: &Call, length: u64) -> i64 {
     if before.result == before.length as i64 { length as i64 } else { before.result }
 }
 
-/// Whether the kernel could have been given it as a path.
-pub(crate) fn may_be_path(bytes: &[u8]) -> bool {
-    bytes.len() <= paths::BYTES_MAX && !bytes.contains(&0)
+/// Why a trace cannot have this entry next.
+///
+/// Readers ask as well: a call takes its path from the call before, which may be forgotten by now.
+pub(crate) fn objection(entry: &mut Entry, paths: &Paths) -> Option<&'static str> {
+    if entry.named().any(|id| paths.get(*id).is_none()) {
+        return Some("nobody told the path of this number, or long ago");
+    }
+    match entry {
+        Entry::Path { id, .. } if paths.next() != Some(*id) => {
+            Some("its path has another number than the next")
+        }
+        Entry::Path { bytes, .. } if bytes.len() > paths::BYTES_MAX || bytes.contains(&0) => {
+            Some("its path is longer than 4096 bytes, or has one of 0")
+        }
+        Entry::Call(call) if !call.adds_up() => Some("it waited for longer than it took"),
+        _ => None,
+    }
 }
 
 /// How far back it was told; 0 for none.
@@ -329,7 +338,7 @@ fn path<S: Side>(side: &mut S, path: &mut Option<PathId>, paths: &Paths) -> Opti
     let mut back = path.map_or(0, |id| next.saturating_sub(id.0));
     side.half(&mut back)?;
     *path = if back == 0 { None } else { Some(PathId(next.checked_sub(back)?)) };
-    path.is_none_or(|id| paths.get(id).is_some()).then_some(())
+    Some(())
 }
 
 fn known_path<S: Side>(side: &mut S, known: &mut PathId, paths: &Paths) -> Option<()> {

@@ -41,7 +41,7 @@ impl Parts {
     pub fn written(&self) -> Option<Vec<u8>> {
         let mut writer = TraceWriter::new(Vec::new(), &self.header).ok()?;
         for entry in &self.entries {
-            let _ = writer.push(entry);
+            let _ = writer.push(entry.clone());
         }
         let written = match &self.summary {
             Some(summary) => writer.finish(summary),

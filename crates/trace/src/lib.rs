@@ -26,7 +26,7 @@
 //! let mut writer = TraceWriter::new(Vec::new(), &header)?;
 //! let path = Some(writer.path(b"data/app.log")?);
 //! let call = Call { fd: WORKING_FOLDER, path, took_ns: 2_000, ..Call::new(1, Op::Stat) };
-//! writer.push(&Entry::Call(call))?;
+//! writer.push(Entry::Call(call))?;
 //! let summary = Summary { wall_ns: 10_000, user_ns: 5_000, system_ns: 2_000, status: Some(0) };
 //! let trace = writer.finish(&summary)?;
 //!

@@ -43,7 +43,7 @@ impl Planted {
         planted.begin(0, 1, false);
         let path = planted.path(folder);
         let fd = WORKING_FOLDER;
-        planted.push(&Entry::Inherited { process: 1, fd, path, flags: 0, offset: 0 });
+        planted.push(Entry::Inherited { process: 1, fd, path, flags: 0, offset: 0 });
         planted
     }
 
@@ -53,7 +53,7 @@ impl Planted {
     }
 
     /// Adds any entry.
-    pub fn push(&mut self, entry: &Entry) {
+    pub fn push(&mut self, entry: Entry) {
         self.writer.push(entry).unwrap();
     }
 
@@ -61,7 +61,7 @@ impl Planted {
     pub fn begin(&mut self, parent: u32, child: u32, thread: bool) {
         let (shares_files, shares_folder) = (thread, thread);
         let at_ns = self.now_ns;
-        self.push(&Entry::Fork { at_ns, parent, child, thread, shares_files, shares_folder });
+        self.push(Entry::Fork { at_ns, parent, child, thread, shares_files, shares_folder });
     }
 
     /// Time goes by without a call.
@@ -73,7 +73,7 @@ impl Planted {
     pub fn call(&mut self, thread: u32, op: Op, took_ns: u64, change: impl FnOnce(&mut Call)) {
         let mut call = Call { began_ns: self.now_ns, took_ns, ..Call::new(thread, op) };
         change(&mut call);
-        self.push(&Entry::Call(call));
+        self.push(Entry::Call(call));
         self.now_ns = self.now_ns.max(call.ended_ns());
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::call::PathId;
 use crate::chunk::{ChunkWriter, Kind, RAW_BYTES_MAX};
-use crate::coder::{Coder, may_be_path, told};
+use crate::coder::{Coder, objection, told};
 use crate::entry::Entry;
 use crate::error::Error;
 use crate::header::{Header, Summary};
@@ -53,33 +53,21 @@ impl<W: Write> TraceWriter<W> {
             return Ok(id);
         }
         let id = self.paths.paths().next().ok_or(Error::Entry("it has four billion paths"))?;
-        self.push(&Entry::Path { id, bytes: Arc::from(bytes) })?;
+        self.push(Entry::Path { id, bytes: Arc::from(bytes) })?;
         Ok(id)
     }
 
     /// Adds an entry. Its paths are numbers that [`path`](Self::path) gave, or that pushed
     /// entries told.
-    pub fn push(&mut self, entry: &Entry) -> Result<(), Error> {
-        if let Some((id, bytes)) = told(entry) {
-            if self.paths.paths().next() != Some(id) {
-                return Err(Error::Entry("its path has another number than the next"));
-            }
-            if !may_be_path(bytes) {
-                return Err(Error::Entry("its path is longer than 4096 bytes, or has one of 0"));
-            }
+    pub fn push(&mut self, mut entry: Entry) -> Result<(), Error> {
+        if let Some(objection) = objection(&mut entry, self.paths.paths()) {
+            return Err(Error::Entry(objection));
         }
-        let mut put = entry.clone();
-        if put.named().any(|id| self.paths.paths().get(*id).is_none()) {
-            return Err(Error::Entry("nobody told the path of this number, or long ago"));
-        }
-        if matches!(entry, Entry::Call(call) if !call.adds_up()) {
-            return Err(Error::Entry("it waited for longer than it took"));
-        }
-        self.coder.put(&mut self.raw, &mut put, self.paths.paths());
-        if let Some((id, bytes)) = told(entry) {
+        self.coder.put(&mut self.raw, &mut entry, self.paths.paths());
+        if let Some((id, bytes)) = told(&entry) {
             self.paths.add(bytes, id);
         }
-        let at_ns = at_ns(entry);
+        let at_ns = at_ns(&entry);
         self.since_ns = self.since_ns.or(at_ns);
         let age_ns = at_ns.zip(self.since_ns).map(|(at, since)| at.saturating_sub(since));
         let is_due = age_ns.is_some_and(|age_ns| age_ns >= CHUNK_NS);

@@ -144,9 +144,9 @@ fn the_longest_bill_fits_a_screen_and_its_width() {
         }
     }
     for kind in Unseen::ALL {
-        planted.push(&Entry::Unseen { kind, count: 1_234_567 });
+        planted.push(Entry::Unseen { kind, count: 1_234_567 });
     }
-    planted.push(&Entry::Lost { count: 12 });
+    planted.push(Entry::Lost { count: 12 });
     planted.moved(Op::Write, 99, 1, 10 * MS);
     let bill = billed(&planted.cut());
     for width in [60, 80, 120] {
@@ -186,7 +186,7 @@ fn what_was_not_seen_is_no_bound() {
         |bill: &Bill| plain(bill, false, 80).split_whitespace().collect::<Vec<_>>().join(" ");
     let sees = Sees { faults: false, ..header().sees };
     let mut planted = a_second(&Header { sees, ..header() });
-    planted.push(&Entry::Unseen { kind: Unseen::Programs, count: 1 });
+    planted.push(Entry::Unseen { kind: Unseen::Programs, count: 1 });
     let mut bill = billed(&planted.finish());
     assert!(!bill.bound.complete);
     let text = said(&bill);
@@ -212,7 +212,7 @@ fn a_share_is_of_the_time_in_which_the_program_was_busy() {
             planted.think(MS);
             let (at_ns, took_ns) = (planted.now_ns, idle_ms * MS);
             planted.think(took_ns);
-            planted.push(&Entry::Idle { at_ns, took_ns });
+            planted.push(Entry::Idle { at_ns, took_ns });
         }
         billed(&planted.finish())
     };

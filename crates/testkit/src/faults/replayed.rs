@@ -32,7 +32,7 @@ pub(super) fn trace() -> Vec<u8> {
 /// What the program found.
 fn found(planted: &mut Planted, path: &str, kind: FileKind, bytes: u64) {
     let path = planted.path(path);
-    planted.push(&Entry::File(FileFacts {
+    planted.push(Entry::File(FileFacts {
         at_ns: planted.now_ns,
         path,
         kind,

@@ -110,7 +110,7 @@ fn trace_of(number: u64, field: usize) -> Option<Vec<u8>> {
     let (thread, shares_files, shares_folder) = (false, false, false);
     let begun =
         Entry::Fork { at_ns: 0, parent: 0, child: process, thread, shares_files, shares_folder };
-    writer.push(&begun).ok()?;
+    writer.push(begun).ok()?;
     let path = writer.path(b"/srv/app/log").ok()?;
     for op in [Op::Open, Op::Write, Op::Read, Op::Fsync, Op::Seek, Op::Truncate, Op::Close] {
         for round in 0..60 {
@@ -129,18 +129,18 @@ fn trace_of(number: u64, field: usize) -> Option<Vec<u8>> {
                 7 => call.flags = number,
                 _ => (call.began_ns, call.took_ns, call.length) = (number, number, number),
             }
-            writer.push(&Entry::Call(call)).ok()?;
+            writer.push(Entry::Call(call)).ok()?;
         }
     }
     for _ in 0..3 {
-        writer.push(&Entry::Lost { count: number }).ok()?;
+        writer.push(Entry::Lost { count: number }).ok()?;
         for kind in Unseen::ALL {
-            writer.push(&Entry::Unseen { kind, count: number }).ok()?;
+            writer.push(Entry::Unseen { kind, count: number }).ok()?;
         }
     }
     let (user_ns, system_ns) = (number, number);
     let ended = Entry::Exit { at_ns: number, thread: process, status: 0, user_ns, system_ns };
-    writer.push(&ended).ok()?;
+    writer.push(ended).ok()?;
     writer.finish(&Summary { wall_ns: number, user_ns, system_ns, status: Some(0) }).ok()
 }
 

@@ -66,7 +66,7 @@ fn commits_are_gathered_where_there_are_many_sessions() {
 fn a_program_is_known_that_another_one_runs() {
     let mut planted = run_of("apt-get");
     let dpkg = planted.path("/usr/bin/dpkg");
-    planted.push(&Entry::Exec { at_ns: 0, thread: 1, program: Some(dpkg) });
+    planted.push(Entry::Exec { at_ns: 0, thread: 1, program: Some(dpkg) });
     synced(&mut planted, &["/usr/bin/tree.dpkg-new", "/var/lib/dpkg/status-new"], 1);
     let told = told(planted);
     let [Advice { program, path, calls, .. }] = &told[..] else { panic!("{told:?}") };
@@ -95,7 +95,7 @@ fn calls_on_any_file_are_a_programs_own_where_it_ran_alone() {
         let mut planted = run_of("sh");
         for program in ["/usr/bin/rsync"].iter().chain(others) {
             let program = Some(planted.path(program));
-            planted.push(&Entry::Exec { at_ns: 0, thread: 1, program });
+            planted.push(Entry::Exec { at_ns: 0, thread: 1, program });
         }
         synced(&mut planted, &["/backup/a"], 20);
         told(planted).len()

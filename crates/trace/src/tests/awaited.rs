@@ -18,7 +18,7 @@ fn a_client_waits_for_whom_is_not_recorded() {
         planted.think(10 * MS);
         for (thread, by, slept_ns) in [(1, 99, 8 * MS), (2, 99, 7 * MS), (3, 1, 9 * MS)] {
             let at_ns = planted.now_ns;
-            planted.push(&Entry::Woken { at_ns, thread, by, slept_ns });
+            planted.push(Entry::Woken { at_ns, thread, by, slept_ns });
         }
     }
     let awaited = bill(&planted.finish()).awaited;
@@ -36,8 +36,8 @@ fn whom_it_was_is_kept_in_the_trace() {
     let [name, address] = ["postgres", "127.0.0.1:5432"].map(|text| planted.path(text));
     for (thread, process) in [(99, 90), (50, 1), (98, 90)] {
         let (at_ns, address) = (planted.now_ns, Some(address).filter(|_| thread == 99));
-        planted.push(&Entry::Woken { at_ns, thread: 1, by: thread, slept_ns: 4 * MS });
-        planted.push(&Entry::Outside { thread, process, name, address });
+        planted.push(Entry::Woken { at_ns, thread: 1, by: thread, slept_ns: 4 * MS });
+        planted.push(Entry::Outside { thread, process, name, address });
     }
     planted.think(10 * MS);
     let awaited = bill(&planted.finish()).awaited;
@@ -56,7 +56,7 @@ fn who_ended_a_wait_or_two_need_not_have_been_asked() {
         for _ in 0..times {
             planted.think(10 * MS);
             let at_ns = planted.now_ns;
-            planted.push(&Entry::Woken { at_ns, thread: 1, by: 99, slept_ns: 9 * MS });
+            planted.push(Entry::Woken { at_ns, thread: 1, by: 99, slept_ns: 9 * MS });
         }
         assert_eq!(bill(&planted.finish()).awaited.len(), named);
     }
@@ -69,8 +69,8 @@ fn any_wait_that_a_trace_can_have_is_added_up() {
     let name = planted.path("x");
     for thread in [98, 99] {
         let at_ns = planted.now_ns;
-        planted.push(&Entry::Woken { at_ns, thread: 1, by: thread, slept_ns: u64::MAX });
-        planted.push(&Entry::Outside { thread, process: 90, name, address: Some(name) });
+        planted.push(Entry::Woken { at_ns, thread: 1, by: thread, slept_ns: u64::MAX });
+        planted.push(Entry::Outside { thread, process: 90, name, address: Some(name) });
     }
     assert_eq!(bill(&planted.finish()).awaited[0].waited_ns, u64::MAX);
 }

@@ -146,7 +146,7 @@ fn the_recorders_own_time_is_taken_out_as_far_as_it_is_known() {
 fn a_program_that_is_held_up_for_most_of_its_time_has_no_bill() {
     let own_and_coarse = |low_ms, high_ms| {
         let mut planted = a_second(&header());
-        planted.push(&Entry::Held { low_ns: low_ms * MS, high_ns: high_ms * MS });
+        planted.push(Entry::Held { low_ns: low_ms * MS, high_ns: high_ms * MS });
         let bill = bill(&planted.finish());
         (bill.own_wall_ns, bill.too_coarse)
     };
@@ -161,7 +161,7 @@ fn a_program_that_is_held_up_for_most_of_its_time_has_no_bill() {
     let mut planted = a_second(&header());
     planted.now_ns -= 800 * MS;
     planted.on(Op::Fsync, 4, 800 * MS);
-    planted.push(&Entry::Held { low_ns: 50 * MS, high_ns: 800 * MS });
+    planted.push(Entry::Held { low_ns: 50 * MS, high_ns: 800 * MS });
     let bill = bill(&planted.finish());
     assert_eq!((bill.own_wall_ns.low, bill.too_coarse), (920 * MS, true));
 }
@@ -266,9 +266,9 @@ fn started_processes_and_programs_have_a_toll() {
         shares_folder: thread,
     };
     for (at_ns, child, thread) in [(0, 2, false), (10, 3, true), (20, 4, false), (30, 5, false)] {
-        planted.push(&fork(at_ns, child, thread));
+        planted.push(fork(at_ns, child, thread));
     }
-    planted.push(&Entry::Exec { at_ns: 40, thread: 4, program: None });
+    planted.push(Entry::Exec { at_ns: 40, thread: 4, program: None });
     planted.now_ns = 2 * MS;
     let bill = bill(&planted.finish());
     // One starts both, and may have waited for what the other one paid.
@@ -357,9 +357,9 @@ fn what_was_not_seen_is_counted() {
     let mut planted = Planted::new("/srv");
     for (kind, count) in [(Unseen::MappedPages, 7), (Unseen::IoUring, 1), (Unseen::MappedPages, 3)]
     {
-        planted.push(&Entry::Unseen { kind, count });
+        planted.push(Entry::Unseen { kind, count });
     }
-    planted.push(&Entry::Lost { count: 2 });
+    planted.push(Entry::Lost { count: 2 });
     let bill = bill(&planted.finish());
     let unseen: Vec<_> = bill.unseen.iter().map(|unseen| (unseen.kind, unseen.count)).collect();
     assert_eq!(unseen, [(Unseen::MappedPages, 10), (Unseen::IoUring, 1)]);

@@ -128,7 +128,7 @@ fn a_bound_says_what_it_does_not_have() {
         let mut planted = Planted::with(&Header { sees, ..header() }, "/srv");
         planted.named(Op::Stat, "a", MS, 0);
         if let Some(kind) = unseen {
-            planted.push(&Entry::Unseen { kind, count: 1 });
+            planted.push(Entry::Unseen { kind, count: 1 });
         }
         bill(&planted.finish()).bound
     };
@@ -155,7 +155,7 @@ fn a_program_is_busy_where_it_runs_or_is_in_a_file_call() {
     planted.open("a", 2, 3);
     let began_ns = planted.now_ns;
     planted.on(Op::Fsync, 3, 10 * MS);
-    planted.push(&Entry::Idle { at_ns: began_ns + MS, took_ns: 29 * MS });
+    planted.push(Entry::Idle { at_ns: began_ns + MS, took_ns: 29 * MS });
     planted.now_ns = began_ns + 40 * MS;
     let bill = bill(&planted.finish());
     assert_eq!(bill.busy_ns.high, began_ns + 20 * MS);
@@ -187,7 +187,7 @@ fn requests_are_what_was_read_and_answered_on_accepted_connections() {
     planted.call(1, Op::Socket, 1_000, |call| (call.fd, call.result) = (9, 4));
     planted.call(1, Op::Socket, 1_000, |call| call.result = 5);
     let path = planted.path("socket:[7] accepted");
-    planted.push(&Entry::Inherited { process: 1, fd: 6, path, flags: 2, offset: 0 });
+    planted.push(Entry::Inherited { process: 1, fd: 6, path, flags: 2, offset: 0 });
     for _ in 0..20 {
         for fd in [4, 5, 6] {
             planted.moved(Op::Read, fd, 10, 1_000);

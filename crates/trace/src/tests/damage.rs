@@ -130,8 +130,8 @@ fn what_is_no_trace_or_another_version_says_so() {
 #[test]
 fn losses_are_counted() {
     let mut planted = planted();
-    planted.push(&Entry::Lost { count: 3 });
-    planted.push(&Entry::Lost { count: 4 });
+    planted.push(Entry::Lost { count: 3 });
+    planted.push(Entry::Lost { count: 4 });
     let trace = planted.finish();
     let mut reader = TraceReader::new(&trace[..]).unwrap();
     while reader.next_entry().unwrap().is_some() {}

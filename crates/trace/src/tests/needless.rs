@@ -56,7 +56,7 @@ fn files_that_are_made_and_removed_are_scratch() {
 /// Nothing is found at a path any more.
 fn missing(planted: &mut Planted, path: &str) {
     let (at_ns, path) = (planted.now_ns, planted.path(path));
-    planted.push(&Entry::File(FileFacts {
+    planted.push(Entry::File(FileFacts {
         at_ns,
         path,
         kind: FileKind::Missing,
@@ -230,7 +230,7 @@ fn what_the_recorder_measures_counts_from_there_on() {
     planted.open("data", O_RDWR, 3);
     for stop_ns in [MS, 4 * MS] {
         let range = OverheadNs { low: stop_ns as i64, high: stop_ns as i64 };
-        planted.push(&Entry::Overhead { overhead_ns: range, within_ns: range });
+        planted.push(Entry::Overhead { overhead_ns: range, within_ns: range });
         for _ in 0..10 {
             planted.on(Op::Fsync, 3, 10 * MS);
         }
@@ -243,7 +243,7 @@ fn what_the_recorder_measures_counts_from_there_on() {
     let mut planted = Planted::new("/srv");
     planted.open("data", O_RDWR, 3);
     let range = OverheadNs { low: 8_000_000, high: 8_000_000 };
-    planted.push(&Entry::Overhead { overhead_ns: range, within_ns: range });
+    planted.push(Entry::Overhead { overhead_ns: range, within_ns: range });
     for _ in 0..10 {
         planted.on(Op::Fsync, 3, 10 * MS);
     }

@@ -149,7 +149,7 @@ proptest! {
         let written = entries_of(made);
         let mut writer = TraceWriter::new(Vec::new(), &header()).unwrap();
         for (number, entry) in written.iter().enumerate() {
-            writer.push(entry).unwrap();
+            writer.push(entry.clone()).unwrap();
             if number % (usize::from(flush) + 1) == 0 {
                 writer.flush().unwrap();
             }
@@ -188,11 +188,11 @@ fn a_path_is_told_once_and_again_when_it_is_forgotten() {
         writer.path(format!("/many/{number}").as_bytes()).unwrap();
     }
     let call = |path| Entry::Call(Call { path: Some(path), ..Call::new(1, Op::Stat) });
-    let refused = writer.push(&call(first)).unwrap_err();
+    let refused = writer.push(call(first)).unwrap_err();
     assert!(matches!(refused, Error::Entry(_)), "{refused}");
     let again = writer.path(b"/a").unwrap();
     assert!(again > first);
-    writer.push(&call(again)).unwrap();
+    writer.push(call(again)).unwrap();
     let told = entries(&writer.finish(&SUMMARY).unwrap()).unwrap();
     let of_a = told.iter().filter(|e| matches!(e, Entry::Path { bytes, .. } if **bytes == *b"/a"));
     assert_eq!(of_a.count(), 2);
@@ -205,10 +205,10 @@ fn what_no_kernel_gives_is_refused_before_it_is_written() {
     assert!(entry(writer.path(b"a\0b")));
     assert!(entry(writer.path(&[b'a'; 4097])));
     let wrong = Entry::Path { id: PathId(7), bytes: b"/".as_slice().into() };
-    assert!(matches!(writer.push(&wrong), Err(Error::Entry(_))));
+    assert!(matches!(writer.push(wrong), Err(Error::Entry(_))));
     let waits = |waited_ns| Entry::Call(Call { took_ns: 5, waited_ns, ..Call::new(1, Op::Fsync) });
-    assert!(matches!(writer.push(&waits(6)), Err(Error::Entry(_))));
-    assert!(writer.push(&waits(5)).is_ok());
+    assert!(matches!(writer.push(waits(6)), Err(Error::Entry(_))));
+    assert!(writer.push(waits(5)).is_ok());
     assert!(writer.path(&[b'a'; 4096]).is_ok());
     assert_eq!(entries(&writer.finish(&SUMMARY).unwrap()).unwrap().len(), 2);
 }
@@ -218,10 +218,10 @@ fn a_chunk_is_written_each_second_and_each_64_kib() {
     let mut writer = TraceWriter::new(Vec::new(), &header()).unwrap();
     let began = writer.written_bytes();
     let call = |began_ns| Entry::Call(Call { began_ns, ..Call::new(1, Op::Fsync) });
-    writer.push(&call(5)).unwrap();
-    writer.push(&call(900_000_000)).unwrap();
+    writer.push(call(5)).unwrap();
+    writer.push(call(900_000_000)).unwrap();
     assert_eq!(writer.written_bytes(), began);
-    writer.push(&call(1_000_000_005)).unwrap();
+    writer.push(call(1_000_000_005)).unwrap();
     let second = writer.written_bytes();
     assert!(second > began);
     for number in 0..60 {

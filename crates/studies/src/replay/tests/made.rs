@@ -107,7 +107,7 @@ fn the_folder_is_where_the_program_was_started_if_it_wrote_there() {
 fn what_cannot_be_replayed_is_refused_in_a_sentence() {
     let mut lossy = TestTrace::new();
     lossy.open(MAIN, "log", MAKES);
-    lossy.push(&Entry::Lost { count: 12 });
+    lossy.push(Entry::Lost { count: 12 });
     assert!(lossy.refused(&[]).contains("lacks 12 entries"));
 
     let mut cut = TestTrace::new();

@@ -71,11 +71,11 @@ impl TestTrace {
         told.fork(0, MAIN);
         let path = told.path("/srv/app");
         let (process, fd) = (MAIN, WORKING_FOLDER);
-        told.push(&Entry::Inherited { process, fd, path, flags: 0, offset: 0 });
+        told.push(Entry::Inherited { process, fd, path, flags: 0, offset: 0 });
         told
     }
 
-    fn push(&mut self, entry: &Entry) {
+    fn push(&mut self, entry: Entry) {
         self.writer.push(entry).unwrap();
     }
 
@@ -87,7 +87,7 @@ impl TestTrace {
     fn fork(&mut self, parent: u32, child: u32) {
         let thread = parent == MAIN && child < 200;
         self.now_ns += 1_000;
-        self.push(&Entry::Fork {
+        self.push(Entry::Fork {
             at_ns: self.now_ns,
             parent,
             child,
@@ -100,7 +100,7 @@ impl TestTrace {
     fn exit(&mut self, thread: u32) {
         self.now_ns += 1_000;
         let at_ns = self.now_ns;
-        self.push(&Entry::Exit { at_ns, thread, status: 0, user_ns: 0, system_ns: 0 });
+        self.push(Entry::Exit { at_ns, thread, status: 0, user_ns: 0, system_ns: 0 });
     }
 
     /// Time passes.
@@ -113,7 +113,7 @@ impl TestTrace {
         self.now_ns += 1_000;
         let (began_ns, took_ns) = (self.now_ns, call.took_ns.max(CALL_NS));
         self.now_ns += took_ns;
-        self.push(&Entry::Call(Call { began_ns, took_ns, ..call }));
+        self.push(Entry::Call(Call { began_ns, took_ns, ..call }));
     }
 
     /// An open that succeeds; the descriptor.
@@ -162,7 +162,7 @@ impl TestTrace {
 
     fn looked(&mut self, path: &str, kind: FileKind, bytes: u64) {
         let path = self.path(path);
-        self.push(&Entry::File(FileFacts {
+        self.push(Entry::File(FileFacts {
             at_ns: self.now_ns,
             path,
             kind,

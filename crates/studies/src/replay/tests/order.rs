@@ -163,7 +163,7 @@ fn waiting_for_another_thread_is_no_thinking_where_it_is_known() {
         told.call(Call { fd: theirs, took_ns, ..Call::new(102, Op::Fsync) });
         if is_known {
             let (at_ns, thread, by) = (told.now_ns + 100, MAIN, 102);
-            told.push(&Entry::Woken { at_ns, thread, by, slept_ns: at_ns - since_ns });
+            told.push(Entry::Woken { at_ns, thread, by, slept_ns: at_ns - since_ns });
         }
         told.pause(Duration::from_micros(1));
         told.write(MAIN, mine, 10);

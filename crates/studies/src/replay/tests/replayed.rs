@@ -227,7 +227,7 @@ fn what_was_open_before_is_open_where_it_was() {
     let mut told = TestTrace::new();
     let path = told.path("/srv/app/data");
     let flags = libc::O_RDWR as u64;
-    told.push(&Entry::Inherited { process: MAIN, fd: 7, path, flags, offset: 500 });
+    told.push(Entry::Inherited { process: MAIN, fd: 7, path, flags, offset: 500 });
     told.read(MAIN, 7, 4096, 100);
     told.write(MAIN, 7, 50);
     let program = told.program();

@@ -83,7 +83,7 @@ fn a_link_that_was_there_before_leads_nowhere_either() {
     let place = Place::new();
     let mut told = TestTrace::new();
     let (path, target) = (told.path("/srv/app/link"), told.path("../outside"));
-    told.push(&Entry::File(FileFacts {
+    told.push(Entry::File(FileFacts {
         at_ns: 0,
         path,
         kind: FileKind::Link,
