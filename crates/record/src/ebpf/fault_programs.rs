@@ -82,18 +82,18 @@ pub(super) fn of_file(maps: &Maps, faults: i32, btf: &Btf) -> Option<Vec<Instruc
 pub(super) fn any(maps: &Maps, faults: i32) -> Option<Vec<Instruction>> {
     const PRESENT_AND_WRITE: i32 = 3;
     let mut a = Assembler::new(maps);
-    let is_over = a.label();
+    let writes = a.label();
     a.load(Eight, R7, R1, 0);
     a.load(Eight, R6, R1, 16);
     a.and(R6, PRESENT_AND_WRITE);
     outside_of_calls(&mut a);
-    a.jump_unless(R6, Test::NotEqual, PRESENT_AND_WRITE, is_over);
+    a.jump_if(R6, Test::Equal, PRESENT_AND_WRITE, writes);
     is_in_one(&mut a, R8, OUT);
     a.store_number(Eight, R8, to::OF_THREAD_BEGAN, 0);
     lookup(&mut a, faults, OUT);
     a.store_number(Eight, R0, BEGAN, 0);
     a.jump(OUT);
-    a.place(is_over);
+    a.place(writes);
     for at in [INODE, DEVICE, PAGE] {
         a.store_number(Eight, Stack, FAULT + at, 0);
     }
