@@ -7,6 +7,10 @@ use model::study::{Better, FigureDescription, Fold, ParamDescription, ParamKind,
 /// What values a parameter may have, and its default.
 pub(crate) type Values = (ParamKind, &'static str);
 
+/// A directory with files of the user's, in place of generated ones.
+pub(crate) const OWN_DIRECTORY: Values =
+    (ParamKind::Path("a directory, or empty to use generated files"), "");
+
 /// A parameter with all that there is to it.
 pub(crate) fn param(name: &str, about: &str, (kind, default): Values) -> ParamDescription {
     ParamDescription::new(name, about, kind, default)

@@ -247,13 +247,13 @@ pub(crate) fn figures() -> Vec<FigureDescription> {
             RESIDENT,
             "resident",
             "how much of the file was in memory when the clock started; files of a place in \
-                 memory always are",
+             memory always are",
         )),
         neutral(percent(
             FROM_STORAGE,
             "from storage",
             "share of what was read that had to come from storage; with read-ahead it may \
-                 exceed 100%",
+             exceed 100%",
         )),
     ]
 }

@@ -3,13 +3,13 @@
 use std::sync::LazyLock;
 
 use model::case::Case;
-use model::study::{ParamKind, StudyDescription};
+use model::study::StudyDescription;
 
 use crate::atomic_replace::{self, Put};
 use crate::choices::choices;
 use crate::drop_cache;
 use crate::rules::{is, promise, where_set};
-use crate::specs::{choice, count, param, size};
+use crate::specs::{OWN_DIRECTORY, choice, count, param, size};
 
 choices! {
     /// What a request does.
@@ -65,7 +65,7 @@ pub(super) static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| {
                 "set",
                 "a directory with your template sources, not with the compiled cache; all below it \
                  is copied, and each file is compiled",
-                (ParamKind::Path("a directory, or empty to use generated files"), ""),
+                OWN_DIRECTORY,
             ),
             param("templates", "templates in the source tree", count(1, 5000, "60")),
             param("template", "size of a template", size(64, 1 << 20, "4 KiB")),

@@ -4,14 +4,14 @@ use std::sync::LazyLock;
 
 use model::case::Case;
 use model::description::MixDescription;
-use model::study::{ParamKind, StudyDescription};
+use model::study::StudyDescription;
 
 use crate::atomic_replace::{self, Put};
 use crate::choices::choices;
 use crate::clients::{self, OwnOrSame};
 use crate::drop_cache;
 use crate::rules::{is, not, promise, where_set};
-use crate::specs::{choice, count, param, size};
+use crate::specs::{OWN_DIRECTORY, choice, count, param, size};
 
 /// The parameter by which several clients work in one folder.
 pub(super) const CLIENTS_FOLDER: &str = "clients_folder";
@@ -88,7 +88,7 @@ pub(super) static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| {
                 "set",
                 "a directory with files of your own, which are copied with all below it, again \
                  and again",
-                (ParamKind::Path("a directory, or empty to use generated files"), ""),
+                OWN_DIRECTORY,
             ),
             drop_cache::param(
                 "read: whether the files are in memory or evicted from it (checked in every \

@@ -3,13 +3,13 @@
 use std::sync::LazyLock;
 
 use model::case::Case;
-use model::study::{FigureDescription, ParamDescription, ParamKind, StudyDescription};
+use model::study::{FigureDescription, ParamDescription, StudyDescription};
 
 use crate::choices::strategies;
 use crate::clients::{self, OwnOrSame};
 use crate::drop_cache::Cache;
 use crate::rules::{change, is, not, where_set};
-use crate::specs::{choice, count, neutral, param, percent, size};
+use crate::specs::{OWN_DIRECTORY, choice, count, neutral, param, percent, size};
 
 /// How much memory held of the files when the clock started.
 pub(super) const RESIDENT: &str = "resident_before_percent";
@@ -92,7 +92,7 @@ pub(crate) fn set() -> ParamDescription {
     param(
         "set",
         "a directory with the files of a page of your own, which are copied with all below it",
-        (ParamKind::Path("a directory, or empty to use generated files"), ""),
+        OWN_DIRECTORY,
     )
 }
 
@@ -151,13 +151,13 @@ fn figures() -> Vec<FigureDescription> {
             RESIDENT,
             "resident",
             "how much of the files was in memory when the clock started; files of a place in \
-                 memory are never cold",
+             memory are never cold",
         )),
         percent(
             FROM_STORAGE,
             "from storage",
             "share of the pages that had to be read from storage; with read-ahead it may \
-                 exceed 100%",
+             exceed 100%",
         ),
     ]
 }

@@ -94,27 +94,26 @@ pub(super) static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| {
             neutral(figure(CALLS, "calls", "calls of a replay")),
             figure(DEVIATIONS, "deviations", "calls of a replay that went otherwise than recorded"),
             neutral(hidden(per_operation(time(
-                    SPARED,
-                    "thinking spared",
-                    "thinking that is left out where a wait of the recording was none: a program \
-                     computes faster when its processor's caches stay warm",
-                )))),
+                SPARED,
+                "thinking spared",
+                "thinking that is left out where a wait of the recording was none: a program \
+                 computes faster when its processor's caches stay warm",
+            )))),
             neutral(time(
-                    RECORDED,
-                    "recorded",
-                    "what this took the program itself, without the recorder's overhead",
-                )),
+                RECORDED,
+                "recorded",
+                "what this took the program itself, without the recorder's overhead",
+            )),
             neutral(share(
-                    BOUND,
-                    "file calls",
-                    "share of the recorded time in which any thread was in a call that is \
-                     replayed",
-                )),
+                BOUND,
+                "file calls",
+                "share of the recorded time in which any thread was in a call that is replayed",
+            )),
             neutral(hidden(time(
-                    LEFT_OUT,
-                    "left out",
-                    "what comes later in the recording, and is not replayed",
-                ))),
+                LEFT_OUT,
+                "left out",
+                "what comes later in the recording, and is not replayed",
+            ))),
         ],
         parts: [THINK, OPEN, READ, WRITE, SYNC, METADATA, LOCK].map(str::to_owned).into(),
         causes: vec![CauseDescription::new(
