@@ -47,9 +47,9 @@ pub struct LocalRunner<'a> {
     ledger: Ledger,
     left: Leftovers,
     gentle: bool,
-    /// When the run ends, …
+    /// The time after which the run ends.
     budget: Duration,
-    /// … and pauses that would go beyond, which nobody waits for.
+    /// Pauses that were left out because the run would have ended during them.
     owed: Duration,
     first_touch: FirstTouch,
 }
@@ -58,7 +58,7 @@ struct LocalArm {
     /// As an index into the places.
     place: usize,
     workload: Box<dyn Workload>,
-    /// Asked for once, for it is needed for each slice and never changes.
+    /// Kept here because each slice needs it and it never changes.
     runs_in: RunsIn,
     /// The arm's folder, where it is created.
     kept: Option<OwnedFd>,

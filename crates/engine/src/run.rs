@@ -29,8 +29,8 @@ pub struct Header {
     pub checks: Option<CheckRequest>,
 }
 
-/// What surrounds a run: the machine and the places, looked at before its first
-/// slice and after its last. By itself it notices nothing but what there is before.
+/// The machine and the places of a run. They are read before its first slice and after its last.
+/// The methods with a default find nothing.
 pub trait Environment {
     /// The machine.
     fn machine(&self) -> Machine;

@@ -2,7 +2,7 @@
 //!
 //! An operation begins where the one before it ended, so nothing between two
 //! operations goes uncounted, and the recorder's own cost (some nanoseconds,
-//! measured in every run) is part of every time per operation per operation.
+//! measured in every run) is part of every time per operation.
 
 use std::sync::atomic::Ordering;
 
@@ -35,7 +35,7 @@ pub struct SliceTimer {
     counted: Spent,
     pauses: bool,
     workers: Option<(WorkersAre, Spent)>,
-    /// What the program used that was the only operation.
+    /// What a program used that ran as the only operation.
     program: Option<Spent>,
 }
 
@@ -104,8 +104,8 @@ impl SliceTimer {
         self.last = now;
     }
 
-    /// Ends the only operation of the slice, a program that somebody else has timed: the slice is as
-    /// long, and what it took and used to begin it, and to learn that it had ended, does not count.
+    /// Ends the slice's only operation, a program that was timed elsewhere. The slice lasts as long as
+    /// the program did. Starting the program and learning of its end do not count.
     pub fn lap_of(&mut self, program: Spent) {
         let ticks = (program.elapsed_ns as f64 / self.clock.tick_ns()) as u64;
         self.started = self.clock.ticks().saturating_sub(ticks).max(self.started);

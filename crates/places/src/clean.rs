@@ -79,7 +79,7 @@ pub struct RemovedFolder {
 pub struct HeldFolder {
     /// Where it is.
     pub path: PathBuf,
-    /// The run's process, where its lock file tells.
+    /// The process that its lock file names.
     pub pid: Option<u32>,
 }
 
@@ -88,7 +88,7 @@ pub struct HeldFolder {
 pub struct Left {
     /// Where it is.
     pub path: PathBuf,
-    /// Whose it is, or what hindered, and so why it was left, in a sentence.
+    /// Why it was left, in a sentence: whose it is, or what failed.
     pub why: String,
 }
 
@@ -210,7 +210,7 @@ enum Fate {
         bytes: u64,
         undone: Undone,
     },
-    /// By a live run, whose process its lock file tells.
+    /// A live run has it: the process that its lock file names.
     Held(Option<u32>),
     Foreign(String),
     Failed(String),

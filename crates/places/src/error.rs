@@ -123,7 +123,7 @@ impl WorkDirError {
         Self::Refused(format!("{place}: {why}"))
     }
 
-    /// Why root does not work where others may rename a directory on the way.
+    /// Root does not work in a directory that other users can replace.
     pub(crate) fn objected(place: &PlaceName, objection: &Objection) -> Self {
         let why = match objection {
             Objection::OthersOwn { directory, uid } => format!(

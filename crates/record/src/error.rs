@@ -32,7 +32,7 @@ pub enum Error {
         /// As it was given.
         program: String,
     },
-    /// The command has more rights than whoever records it.
+    /// The command has more rights than the user who records it.
     #[error(
         "{program} runs with the rights of its file's owner or with capabilities of its own, \
          which it would not get while it is recorded by this user; record it as root"

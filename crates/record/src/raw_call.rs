@@ -18,7 +18,7 @@ pub(crate) trait Sink {
     fn idle(&mut self) -> io::Result<()>;
 }
 
-/// What a mechanism tells, in the order in which it happened; times are those of
+/// What a mechanism saw. Events come in the order in which they happened, with times of
 /// `CLOCK_MONOTONIC`.
 #[derive(Debug)]
 pub(crate) enum Event<'a> {
@@ -31,7 +31,7 @@ pub(crate) enum Event<'a> {
     Woken(Woken),
     Faulted(Fault),
     RingDone(RingDone),
-    /// Anything else, as it stands in the trace but for its time.
+    /// Any other entry of the trace.
     Entry(Entry),
 }
 

@@ -389,7 +389,7 @@ impl<W: Write> Recording<W> {
         Ok(entry)
     }
 
-    /// An entry whose time is not the recording's yet.
+    /// Adds an entry that has a time of `CLOCK_MONOTONIC`.
     fn told(&mut self, mut entry: Entry) -> io::Result<()> {
         match &mut entry {
             Entry::Fork { at_ns, parent, child, thread, .. } => {

@@ -10,7 +10,7 @@ pub(crate) fn text(length: usize, seed: u64) -> Vec<u8> {
     text_of(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789 \n", length, seed)
 }
 
-/// The same of other letters.
+/// The same as [`text`], with other letters.
 pub(crate) fn text_of(letters: &[u8; 64], length: usize, seed: u64) -> Vec<u8> {
     let mut text = bytes(length, seed);
     for byte in &mut text {

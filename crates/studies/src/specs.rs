@@ -71,7 +71,7 @@ pub(crate) fn hidden(figure: FigureDescription) -> FigureDescription {
     FigureDescription { shown: false, ..figure }
 }
 
-/// Slices give its sum over their operations.
+/// A figure of each operation, of which a slice gives the sum.
 pub(crate) fn per_operation(figure: FigureDescription) -> FigureDescription {
     FigureDescription { fold: Fold::PerOperation, ..figure }
 }
@@ -81,7 +81,7 @@ pub(crate) fn largest(figure: FigureDescription) -> FigureDescription {
     FigureDescription { fold: Fold::Max, ..figure }
 }
 
-/// A sum over all slices, which a note tells.
+/// A figure that is added up over all slices and shown only in notes.
 pub(crate) fn sum(name: &str, title: &str, about: &str) -> FigureDescription {
     FigureDescription { fold: Fold::Sum, shown: false, ..figure(name, title, about) }
 }

@@ -255,7 +255,7 @@ impl Coder {
     }
 }
 
-/// What an entry begins with.
+/// The byte that an entry begins with.
 fn tag(entry: &Entry) -> u8 {
     match entry {
         Entry::Call(call) => call.op as u8,
@@ -275,7 +275,7 @@ fn tag(entry: &Entry) -> u8 {
     }
 }
 
-/// An entry that begins with it, with nothing in its fields yet; none where there is none.
+/// An entry with this tag and empty fields; none if no entry has the tag.
 fn blank(tag: u8, paths: &Paths) -> Option<Entry> {
     let (at_ns, thread, path, nothing) = (0, 0, PathId(0), OverheadNs::default());
     Some(match tag {

@@ -67,7 +67,7 @@ pub enum PatternKind {
         /// How many a second.
         per_second: f64,
     },
-    /// Files are written anew under another name, and renamed over the old ones without a sync.
+    /// New contents are written under another name, and renamed over the old file without a sync.
     Replaced {
         /// The file, or the folder with all of them.
         path: String,

@@ -1,15 +1,15 @@
-//! The two sides of a trace: what writes its fields, and what reads them, by one description of what
-//! they are. Numbers take as few bytes as they need (LEB128), and signed ones are zigzag before that.
+//! The two sides of a trace: one writes fields, the other reads them. Both follow one description of
+//! the fields. Numbers take as few bytes as they need (LEB128); signed ones are zigzag before that.
 
 use std::sync::Arc;
 
 /// The longest a number becomes.
 const BYTES_MAX: u32 = 10;
 
-/// Appends fields, or takes them from the front and changes them to what they were; nothing where
-/// what is there cannot have been put there.
+/// Appends fields, or takes them from the front and sets them to what was appended; none where no
+/// such field was appended.
 pub(crate) trait Side {
-    /// Whether it takes them.
+    /// Whether it takes fields.
     const TAKES: bool;
 
     fn byte(&mut self, byte: &mut u8) -> Option<()>;

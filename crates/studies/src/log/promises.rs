@@ -14,8 +14,8 @@ pub(super) const SYNCED: &str = "process crash: nothing acknowledged is lost; po
 const CACHED: &str = "data not yet written back is";
 const SINCE_LAST_SYNC: &str = "what was written after the last sync is";
 
-/// What is lost in a process crash and in a power failure without a sync, and what is true besides,
-/// or with a sync of each record.
+/// A promise that depends on the syncs. `crash` is lost in a process crash, `unsynced` in a power
+/// failure without a sync. `also` is added, or `also_if_each` where each record is synced.
 fn by_sync(crash: &str, unsynced: &str, also: &str, also_if_each: &str) -> Promise {
     let lost =
         |power: &str| format!("process crash: {crash} lost; power failure: {power} lost{also}");

@@ -26,7 +26,7 @@ pub(super) struct Topic {
 pub(super) enum Calls {
     /// Those of these kinds.
     Of(&'static [Kind]),
-    /// The same of so many processes at the least; with fewer, nothing is gained.
+    /// The same, if at least so many processes make them. Fewer gain nothing.
     OfMany(&'static [Kind], u64),
     /// Those that found nothing.
     Missing,

@@ -1,7 +1,7 @@
-//! Files are written anew under another name, which then becomes theirs, without a sync.
+//! New contents are written under another name, and renamed over the old file without a sync.
 //!
-//! ext4 begins to write the new data out before such a rename (`auto_da_alloc` of ext4(5)), so that it may
-//! take as long as a device does.
+//! Before such a rename, ext4 begins to write out the new data (`auto_da_alloc` in ext4(5)). So the
+//! rename may take as long as the device does.
 
 use super::read_again::in_common;
 use super::{Evidence, OFTEN};
