@@ -291,9 +291,8 @@ impl SliceRunner for LocalRunner<'_> {
     fn begin_stretch(&mut self) {
         // A place that cannot be used any more is an error of the next slice there.
         let _ = self.settle();
-        let stays = |arm: &LocalArm| arm.runs_in == RunsIn::OneFolder;
         for (number, arm) in self.arms.iter_mut().enumerate() {
-            if stays(arm) && arm.kept.is_some() {
+            if arm.runs_in == RunsIn::OneFolder && arm.kept.is_some() {
                 continue;
             }
             // One that cannot be created now is an error of the arm's next slice.

@@ -91,7 +91,8 @@ pub fn run(
     run.floor.clock_off_by = runner.clock_off_by();
     run.places_after = environment.places_after();
     run.watch = environment.watch();
-    run.failures = in_order(failures);
+    let failures = failures.into_iter().enumerate();
+    run.failures = failures.filter_map(|(arm, why)| Some(ArmFailure { arm, why: why? })).collect();
     run.unread = runner.unread();
     run.slices = slices;
     run
@@ -112,11 +113,9 @@ fn begun(
             seconds: runner.elapsed().as_secs_f64(),
             seed: job.seed,
             version: header.version,
-            interrupted: false,
-            by_stretch: false,
-            ended_early: None,
             writes: runner.writes(),
             left_out: environment.left_out(),
+            ..Invocation::default()
         },
         machine: environment.machine(),
         clients: environment.clients(),
@@ -161,9 +160,4 @@ fn descriptions(job: &Job) -> Vec<StudyDescription> {
         }
     }
     studies
-}
-
-fn in_order(failures: Vec<Option<String>>) -> Vec<ArmFailure> {
-    let failures = failures.into_iter().enumerate();
-    failures.filter_map(|(arm, why)| Some(ArmFailure { arm, why: why? })).collect()
 }

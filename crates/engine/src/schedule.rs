@@ -8,7 +8,6 @@
 use std::time::Duration;
 
 use analysis::{PairProgress, PairStates};
-use model::arm::Pair;
 use stats::STRETCHES;
 
 use crate::job::Job;
@@ -32,12 +31,8 @@ pub(crate) struct Schedule<'a> {
 impl Schedule<'_> {
     /// Whether another stretch is wanted after so many.
     pub(crate) fn wants_more(&self, stretches: usize) -> bool {
-        let is_finished = || {
-            !self.job.pairs.is_empty()
-                && stats::is_look(stretches)
-                && self.unfinished().next().is_none()
-        };
-        stretches < STRETCHES && self.alive.contains(&true) && !is_finished()
+        let is_over = !self.job.pairs.is_empty() && stats::is_look(stretches) && self.is_finished();
+        stretches < STRETCHES && self.alive.contains(&true) && !is_over
     }
 
     /// The arms of the next round.
@@ -45,15 +40,13 @@ impl Schedule<'_> {
         (0..self.job.arms.len()).filter(|arm| self.alive[*arm]).collect()
     }
 
-    /// The comparisons that are not finished and can be.
-    fn unfinished(&self) -> impl Iterator<Item = Pair> + '_ {
+    /// Whether all comparisons are finished whose arms can still be timed.
+    fn is_finished(&self) -> bool {
         let precise = 2.0 * self.job.threshold.max(PRECISION_MIN).ln_1p();
-        let unfinished = move |progress: PairProgress| {
-            let PairProgress { pair, is_decided, width } = progress;
-            let alive = self.alive[pair.base] && self.alive[pair.other];
-            (alive && !(is_decided && width <= precise)).then_some(pair)
-        };
-        self.states.progress().filter_map(unfinished)
+        self.states.progress().all(|PairProgress { pair, is_decided, width }| {
+            let is_alive = self.alive[pair.base] && self.alive[pair.other];
+            !is_alive || is_decided && width <= precise
+        })
     }
 }
 
@@ -92,7 +85,7 @@ mod tests {
     use std::num::NonZeroU32;
     use std::time::Duration;
 
-    use model::arm::Axis;
+    use model::arm::{Axis, Pair};
     use model::slice::{Phase, Slice};
 
     use super::*;

@@ -34,11 +34,6 @@ impl Devices<'_> {
         (0..self.places).map(|place| (self.read)(place)).collect()
     }
 
-    /// Of the slice's own place.
-    fn own(&mut self) -> Option<DeviceTraffic> {
-        (self.read)(self.at)
-    }
-
     /// What the devices of other places did between two readings of all.
     fn others(
         &self,
@@ -111,10 +106,11 @@ impl SliceMeter {
         let flush_began = self.clock.ticks();
         ran.flush()?;
         let flush_took = self.clock.between(flush_began, self.clock.ticks());
-        let device_flushed = devices.own();
+        let device_flushed = (devices.read)(devices.at);
 
         let Reading { spent, surroundings } = after.since(before);
         let device_after = all_after[devices.at];
+        let cached_before_bytes = cached_before.unwrap_or_default().cached_bytes;
         let device = device_after.since(all_before[devices.at]);
         Ok(Slice {
             operations,
@@ -125,7 +121,7 @@ impl SliceMeter {
                 device: device_flushed.since(device_after),
             },
             surroundings: Surroundings {
-                residency: with_before(cached, cached_before),
+                residency: cached.map(|cached| Residency { cached_before_bytes, ..cached }),
                 ..surroundings
             },
             other_places: devices.others(&all_before, &all_after),
@@ -133,12 +129,6 @@ impl SliceMeter {
             ..Slice::default()
         })
     }
-}
-
-/// What the page cache held when the clock stopped, and before it started.
-fn with_before(after: Option<Residency>, before: Option<Residency>) -> Option<Residency> {
-    let cached_before_bytes = before.unwrap_or_default().cached_bytes;
-    after.map(|after| Residency { cached_before_bytes, ..after })
 }
 
 /// What the page cache holds of a slice's files, unless that could not be read before.

@@ -229,29 +229,19 @@ impl SliceTimer {
 
     /// What the slice spent, given what this process and the devices spent around it.
     pub fn spent(&self, process: Spent) -> Spent {
+        let (sync_ns, lock_ns) = (self.ns(self.sync_ticks), self.ns(self.lock_ticks));
+        let here = Spent { sync_ns, lock_ns, ..self.counted };
         let Some((workers, theirs)) = self.workers else {
-            let own = with_process(self.counted_here(), self.program.unwrap_or(process));
+            let own = with_process(here, self.program.unwrap_or(process));
             let Spent { run_queue_ns, calls, device, .. } = process;
             return Spent { elapsed_ns: self.elapsed_ns(), run_queue_ns, calls, device, ..own };
         };
-        let (run_queue_ns, device) = (theirs.run_queue_ns, process.device);
-        let both = self.counted_here().plus(theirs);
-        match workers {
-            WorkersAre::Threads => {
-                let both = with_process(both, process);
-                Spent { run_queue_ns, calls: process.calls, device, ..both }
-            }
-            WorkersAre::Processes => Spent { run_queue_ns, calls: theirs.calls, device, ..both },
-        }
-    }
-
-    /// What was counted and timed within the operations of this thread.
-    fn counted_here(&self) -> Spent {
-        Spent {
-            sync_ns: self.ns(self.sync_ticks),
-            lock_ns: self.ns(self.lock_ticks),
-            ..self.counted
-        }
+        let (run_queue_ns, device, both) = (theirs.run_queue_ns, process.device, here.plus(theirs));
+        let (calls, both) = match workers {
+            WorkersAre::Threads => (process.calls, with_process(both, process)),
+            WorkersAre::Processes => (theirs.calls, both),
+        };
+        Spent { run_queue_ns, calls, device, ..both }
     }
 
     /// From start to finish; of workers, the sum of what each saw; where operations come

@@ -69,18 +69,13 @@ impl AaTest<'_> {
     ) -> Run {
         let Rules { threshold, budget, seed } = *rules;
         let job = Job { threshold, budget, seed, ..self.job.clone() };
-        let mut environment = Unwatched { places: self.places, machine: self.machine };
+        let mut environment = *self;
         run(&job, Header::default(), &mut environment, &mut runner, events)
     }
 }
 
-/// The environment of one of many runs: the selftest as a whole looks at it.
-struct Unwatched<'a> {
-    places: &'a [PlaceFacts],
-    machine: &'a Machine,
-}
-
-impl Environment for Unwatched<'_> {
+/// Only the selftest as a whole looks for changes.
+impl Environment for AaTest<'_> {
     fn machine(&self) -> Machine {
         self.machine.clone()
     }

@@ -188,9 +188,9 @@ impl<'a> PlaceTest<'a> {
     ) -> Result<(Planted, Option<Ended>), StudyError> {
         let Planting { kind, work } = planting;
         let arms = &aa_test.job.arms;
-        let mut factors = [every(1.0), factors(*kind, self.random.random())].map(Some);
+        let seed = self.random.random();
         let slowdown = workloads(work, arms)?.into_iter().zip(arms).map(|(workload, arm)| {
-            let factors = factors[arm.place].take().unwrap_or_else(|| every(1.0));
+            let factors = if arm.place == 0 { every(1.0) } else { factors(*kind, seed) };
             Box::new(Slowdown::new(workload, factors)) as Box<dyn Workload>
         });
         let mut runner = folders.runner(arms, slowdown.collect());

@@ -66,10 +66,8 @@ where
             seed: settings.seed,
             version: header.version,
             interrupted: settings.stop.load(Ordering::Relaxed) && ended_early.is_none(),
-            by_stretch: false,
             ended_early,
-            writes: None,
-            left_out: Vec::new(),
+            ..Invocation::default()
         },
         machine,
         noise: analysis::noise_between(&watch.before, &watch.after),

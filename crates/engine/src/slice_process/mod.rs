@@ -98,18 +98,16 @@ impl SliceProcesses {
         let process = self.running[slot].as_mut().ok_or_else(not_running)?;
         let request = ToProcess::Slice { arm, operations, kept_is_new: folders.kept_is_new };
         let sent = process.send(&request, &[folders.fresh, folders.kept]);
-        if let Err(error) = meanwhile() {
-            self.running[slot] = None;
-            return Err(error);
-        }
-        let answer = sent
-            .and_then(|()| process.send(&ToProcess::Start, &[]))
-            .and_then(|()| process.receive::<FromProcess>(stop));
+        let answer = meanwhile().and_then(|()| {
+            sent?;
+            process.send(&ToProcess::Start, &[])?;
+            Ok(process.receive::<FromProcess>(stop)?)
+        });
         let FromProcess { slice, preparing, unread, left_behind } = match answer {
             Ok(answer) => answer,
             Err(error) => {
                 self.running[slot] = None;
-                return Err(error.into());
+                return Err(error);
             }
         };
         self.unread = unread;
