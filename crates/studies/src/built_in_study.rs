@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use engine::study::{MaybePowerTrial, Study, StudyError, Work, Workload};
+use engine::study::{MaybePowerTrial, PowerTrial, Study, StudyError, Work, Workload};
 use model::case::Case;
 use model::study::{Params, StudyDescription};
 
@@ -35,6 +35,11 @@ impl BuiltInStudy {
     pub(crate) const fn with_workers(self, work: Work) -> Self {
         Self { work: Some(work), ..self }
     }
+}
+
+/// A trial as [`BuiltInStudy::with_power_trial`] wants it.
+pub(crate) fn trial(made: Result<impl PowerTrial + 'static, StudyError>) -> MaybePowerTrial {
+    Ok(Some(Box::new(made?)))
 }
 
 impl Study for BuiltInStudy {

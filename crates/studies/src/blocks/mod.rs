@@ -33,15 +33,13 @@ use self::config::Config;
 use self::slice::Waiting;
 pub(crate) use self::spec::figures;
 use self::spec::{CLIENTS_FILE, ClientsFile};
-use crate::built_in_study::BuiltInStudy;
+use crate::built_in_study::{BuiltInStudy, trial};
 use crate::clients::{self, Common};
 use crate::file::keep_open;
 
 /// The study.
 pub(crate) static BLOCKS: BuiltInStudy = BuiltInStudy::new(&spec::SPEC, spec::CASES, workload)
-    .with_power_trial(|strategy, params| {
-        Ok(Some(Box::new(power::Overwritten::new(strategy, params)?)))
-    });
+    .with_power_trial(|strategy, params| trial(power::Overwritten::new(strategy, params)));
 
 fn workload(strategy: &str, params: &Params) -> Result<Box<dyn Workload>, StudyError> {
     let arm = Box::new(Arm::new(Config::new(strategy, params)?));

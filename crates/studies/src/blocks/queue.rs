@@ -71,13 +71,13 @@ impl Queue {
             && let Some(place) = self.free.pop()
         {
             self.push(slice, next, place);
-            self.submit()?;
+            self.enter(0)?;
             next += 1;
         }
         while self.free.len() < self.places.len() {
             let Some((place, result)) = self.next_done() else {
                 let since = all_synced.then(|| timer.clock().ticks());
-                self.wait()?;
+                self.enter(1)?;
                 let took = |since| timer.clock().between(since, timer.clock().ticks());
                 waited += since.map_or(Duration::ZERO, took);
                 continue;
@@ -90,7 +90,7 @@ impl Queue {
                 self.free.pop();
                 self.push(slice, next, place);
                 next += 1;
-                self.submit()?;
+                self.enter(0)?;
             }
         }
         if all_synced {
@@ -127,33 +127,19 @@ impl Queue {
         buffer
     }
 
-    /// Hands over what is on the ring, and has what is done by then answered.
-    fn submit(&mut self) -> Result<(), StudyError> {
-        self.enter(0)
-    }
-
-    /// Hands over what is on the ring and waits until at least one block is done.
-    fn wait(&mut self) -> Result<(), StudyError> {
-        self.enter(1)
-    }
-
+    /// Hands over what is on the ring, and waits until so many blocks are done. Asks for answers
+    /// also where none is waited for: a kernel that was told not to interrupt gives them only then.
     fn enter(&mut self, wanted: u32) -> Result<(), StudyError> {
+        let flags = EnterFlags::GETEVENTS.bits();
         loop {
-            match self.enter_once(wanted) {
+            let handed_over = self.ring.submission().len() as u32;
+            // SAFETY: no signal mask is passed. What is on the ring may be handed over: see
+            // `push`.
+            match unsafe { self.ring.submitter().enter::<()>(handed_over, wanted, flags, None) } {
                 Err(error) if error.raw_os_error() == Some(libc::EINTR) => {}
                 answer => return answer.map(drop).doing("handing blocks to io_uring"),
             }
         }
-    }
-
-    /// Asks for answers also where none is waited for: a kernel that was told not to
-    /// interrupt gives them only then.
-    fn enter_once(&mut self, wanted: u32) -> io::Result<usize> {
-        let handed_over = self.ring.submission().len() as u32;
-        let flags = EnterFlags::GETEVENTS.bits();
-        // SAFETY: no signal mask is passed. What is on the ring may be handed over: see
-        // `push`.
-        unsafe { self.ring.submitter().enter::<()>(handed_over, wanted, flags, None) }
     }
 
     /// The place of a block that is done, free again, and how its I/O ended.
@@ -185,7 +171,7 @@ impl Queue {
     /// Waits for all that is under way: until then the kernel may write to the buffers.
     fn drain(&mut self) {
         while self.under_way() > 0 {
-            if self.wait().is_err() {
+            if self.enter(1).is_err() {
                 // Answers come without being waited for, too.
                 thread::sleep(LOOK_EVERY);
             }

@@ -30,7 +30,7 @@ use self::sources::{Shape, TREE_BYTES_MAX, Tree, scan};
 use self::spec::Operation;
 use self::store::Entry;
 use crate::atomic_replace::Put;
-use crate::built_in_study::BuiltInStudy;
+use crate::built_in_study::{BuiltInStudy, trial};
 use crate::drop_cache::{Cache as Memory, Residency};
 use crate::file::{keep_open, make_folder};
 use crate::tree::{each_file, sync_tree};
@@ -48,9 +48,7 @@ const OWN_ENTRY_BYTES: u64 = 12 << 10;
 
 /// The study.
 pub(crate) static CACHE: BuiltInStudy = BuiltInStudy::new(&spec::SPEC, spec::CASES, workload)
-    .with_power_trial(|strategy, params| {
-        Ok(Some(Box::new(power::Rebuilt::new(strategy, params)?)))
-    });
+    .with_power_trial(|strategy, params| trial(power::Rebuilt::new(strategy, params)));
 
 fn workload(strategy: &str, params: &Params) -> Result<Box<dyn Workload>, StudyError> {
     Ok(Box::new(Config::new(strategy, params)?))
@@ -252,11 +250,9 @@ impl Requests {
             integrity.torn += 1;
             integrity.example = Some("the manifest does not list the sources".to_owned());
         }
-        let templates =
-            expected.iter().zip(&sources).filter(|(entry, _)| tree.is_template(&entry.path));
-        for (entry, source) in templates {
+        for source in sources.iter().filter(|source| tree.is_template(&source.path)) {
             integrity.records += 1;
-            match store::load_file(&self.cache, &tree.compiled(&entry.path)) {
+            match store::load_file(&self.cache, &tree.compiled(&source.path)) {
                 Ok(compiled) if compiled == store::compile(&source.contents) => {}
                 Ok(_) => {
                     integrity.torn += 1;

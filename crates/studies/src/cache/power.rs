@@ -35,11 +35,9 @@ impl Rebuilt {
         let (sources, cache) = (keep_open(folders.kept)?, keep_open(folders.fresh)?);
         let sources = scan(&sources)?;
         let entries: Vec<Entry> = sources.iter().map(Entry::of).collect();
-        let mut wanted: Vec<_> = entries
-            .iter()
-            .zip(&sources)
-            .filter(|(entry, _)| tree.is_template(&entry.path))
-            .map(|(entry, source)| (tree.compiled(&entry.path), store::compile(&source.contents)))
+        let templates = sources.iter().filter(|source| tree.is_template(&source.path));
+        let mut wanted: Vec<_> = templates
+            .map(|source| (tree.compiled(&source.path), store::compile(&source.contents)))
             .collect();
         wanted.push((store::MANIFEST.to_owned(), store::manifest(&entries)));
         Ok(wanted.iter().find_map(|(path, contents)| {

@@ -66,10 +66,9 @@ pub(super) fn write(
 ) -> Result<u64, StudyError> {
     let entries: Vec<Entry> = sources.iter().map(Entry::of).collect();
     let mut written = 0;
-    let compiled = entries.iter().zip(sources).filter(|(entry, _)| tree.is_template(&entry.path));
-    for (entry, source) in compiled {
+    for source in sources.iter().filter(|source| tree.is_template(&source.path)) {
         let compiled = compile(&source.contents);
-        put.file(folder, &tree.compiled(&entry.path), &compiled, timer)?;
+        put.file(folder, &tree.compiled(&source.path), &compiled, timer)?;
         written += compiled.len() as u64;
     }
     let manifest = manifest(&entries);

@@ -30,7 +30,7 @@ use self::spec::{CLIENTS_FOLDER, Operation};
 pub(crate) use self::stock::OWN;
 use self::stock::{Contents, Document, Stock};
 use crate::atomic_replace::{ASIDE, Put};
-use crate::built_in_study::BuiltInStudy;
+use crate::built_in_study::{BuiltInStudy, trial};
 use crate::clients::{self, Common, OwnOrSame};
 use crate::drop_cache::{Cache, Residency};
 use crate::file::{keep_open, name, open_for_reading, open_for_writing, read_whole};
@@ -42,9 +42,7 @@ const OPERATIONS_MAX: u64 = 1 << 17;
 
 /// The study.
 pub(crate) static FILES: BuiltInStudy = BuiltInStudy::new(&spec::SPEC, spec::CASES, workload)
-    .with_power_trial(|strategy, params| {
-        Ok(Some(Box::new(power::Written::new(strategy, params)?)))
-    });
+    .with_power_trial(|strategy, params| trial(power::Written::new(strategy, params)));
 
 fn workload(strategy: &str, params: &Params) -> Result<Box<dyn Workload>, StudyError> {
     let config = Config::new(strategy, params)?;
@@ -269,12 +267,10 @@ impl<'d> Documents<'d> {
         let stamp = self.first + number as u64;
         let expected: &[u8] = if is_empty { &[] } else { self.contents.of(stamp) };
         let size = fstat(&file).doing("checking a document")?.st_size as usize;
-        if size != expected.len() {
-            return Ok(if size == 0 {
-                DocumentState::Empty
-            } else {
-                DocumentState::Cut { bytes: size }
-            });
+        match size {
+            _ if size == expected.len() => {}
+            0 => return Ok(DocumentState::Empty),
+            bytes => return Ok(DocumentState::Cut { bytes }),
         }
         self.buffer.resize(size, 0);
         read_whole(file, &mut self.buffer, "checking a document")?;

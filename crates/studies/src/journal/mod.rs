@@ -26,14 +26,12 @@ use model::study::Params;
 use self::config::Config;
 use self::slice::{Arm, Waiting};
 use self::spec::Start;
-use crate::built_in_study::BuiltInStudy;
+use crate::built_in_study::{BuiltInStudy, trial};
 use crate::file::keep_open;
 
 /// The study.
 pub(crate) static JOURNAL: BuiltInStudy = BuiltInStudy::new(&spec::SPEC, spec::CASES, workload)
-    .with_power_trial(|strategy, params| {
-        Ok(Some(Box::new(power::Committed::new(strategy, params)?)))
-    });
+    .with_power_trial(|strategy, params| trial(power::Committed::new(strategy, params)));
 
 fn workload(strategy: &str, params: &Params) -> Result<Box<dyn Workload>, StudyError> {
     Ok(Box::new(Arm::new(Config::new(strategy, params)?)))

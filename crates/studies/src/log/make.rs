@@ -8,11 +8,12 @@ use rustix::fs::OFlags;
 
 use super::append::{OPENING, log_name};
 use super::each::{self, Calls};
+use super::locked::{By, Locked};
 use super::records::Records;
 use super::round::AppendAll;
 use super::spec::Strategy;
 use super::work::Work;
-use super::{gathered, locked, per_writer, queued, uring};
+use super::{gathered, per_writer, queued, uring};
 use crate::file::{keep_open, open_for_writing};
 
 /// Makes ready the strategy that the work names.
@@ -39,11 +40,14 @@ pub(crate) fn make(
             let folder = keep_open(folder)?;
             Box::new(each::Reopen { folder, name, records })
         }
-        Strategy::Flock => Box::new(locked::Flock { file: open(OFlags::APPEND)?, records }),
+        Strategy::Flock => Box::new(Locked { file: open(OFlags::APPEND)?, records, by: By::Flock }),
         Strategy::FlockNonblocking => {
-            Box::new(locked::Flock { file: open(OFlags::APPEND | OFlags::NONBLOCK)?, records })
+            let file = open(OFlags::APPEND | OFlags::NONBLOCK)?;
+            Box::new(Locked { file, records, by: By::Flock })
         }
-        Strategy::OfdLock => Box::new(locked::OfdLock { file: open(OFlags::APPEND)?, records }),
+        Strategy::OfdLock => {
+            Box::new(Locked { file: open(OFlags::APPEND)?, records, by: By::OfdLock })
+        }
         Strategy::Buffered => {
             Box::new(gathered::Buffered::new(open(OFlags::APPEND)?, records, work.buffer as usize))
         }

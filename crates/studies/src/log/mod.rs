@@ -40,14 +40,12 @@ use process::worker::WorkerPool;
 
 use self::config::Config;
 use self::slice::Slice;
-use crate::built_in_study::BuiltInStudy;
+use crate::built_in_study::{BuiltInStudy, trial};
 use crate::clients;
 
 /// The study.
 pub(crate) static LOG: BuiltInStudy = BuiltInStudy::new(&spec::SPEC, cases::CASES, workload)
-    .with_power_trial(|strategy, params| {
-        Ok(Some(Box::new(power::Appending::new(strategy, params)?)))
-    })
+    .with_power_trial(|strategy, params| trial(power::Appending::new(strategy, params)))
     .with_workers(writer::do_assignment);
 
 fn workload(strategy: &str, params: &Params) -> Result<Box<dyn Workload>, StudyError> {

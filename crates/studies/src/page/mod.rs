@@ -112,8 +112,8 @@ impl Workload for Requests {
         let reader = readers::open(config.strategy, sets)?;
         bring_to(config.cache, sets)?;
         let resident_percent = check_residency(config.cache, sets)?;
-        let storage_read_before = storage_read_bytes();
-        Ok(Box::new(Pages { reader, sets, operations, resident_percent, storage_read_before }))
+        let storage_read = storage_read_bytes();
+        Ok(Box::new(Pages { reader, sets, operations, resident_percent, storage_read }))
     }
 }
 
@@ -144,23 +144,16 @@ pub(crate) fn parts(params: &Params) -> Result<Parts, StudyError> {
     Ok(Parts::Made(sizes))
 }
 
-/// Sets of files that memory holds, or does not, as it should be.
+/// Sets of files that memory holds, or does not, as it should be. Handles and contents are kept
+/// until the clock has stopped: letting go of them takes time.
 struct Pages<'a> {
     reader: Box<dyn Reader>,
     sets: &'a Sets,
     operations: u64,
     /// How much of all files memory held before the clock started.
     resident_percent: f64,
-    /// What storage had read for this process by then.
-    storage_read_before: Option<u64>,
-}
-
-/// Pages that were read. Handles and contents are kept until the clock has stopped:
-/// letting go of them takes time.
-struct PagesRead<'a> {
-    pages: Pages<'a>,
-    /// What storage read meanwhile.
-    storage_read_bytes: Option<u64>,
+    /// What storage had read for this process by then; from the flush on, what it read meanwhile.
+    storage_read: Option<u64>,
 }
 
 /// Reads all files into memory, or evicts them from it.
@@ -179,33 +172,32 @@ fn check_residency(cache: Cache, sets: &Sets) -> Result<f64, StudyError> {
 }
 
 impl<'a> Ready<'a> for Pages<'a> {
-    fn run(self: Box<Self>, timer: &mut SliceTimer) -> Result<Box<dyn Ran + 'a>, StudyError> {
-        let mut pages = *self;
+    fn run(mut self: Box<Self>, timer: &mut SliceTimer) -> Result<Box<dyn Ran + 'a>, StudyError> {
+        let Self { ref mut reader, sets, operations, .. } = *self;
         let (mut set, mut requested_bytes) = (0, 0);
-        for _ in 0..pages.operations {
-            requested_bytes += pages.reader.page(pages.sets, set)?;
+        for _ in 0..operations {
+            requested_bytes += reader.page(sets, set)?;
             timer.lap();
-            set = if set + 1 == pages.sets.count() { 0 } else { set + 1 };
+            set = if set + 1 == sets.count() { 0 } else { set + 1 };
             timer.check_stop()?;
         }
         timer.requested(requested_bytes);
-        Ok(Box::new(PagesRead { pages, storage_read_bytes: None }))
+        Ok(self)
     }
 }
 
-impl Ran for PagesRead<'_> {
+impl Ran for Pages<'_> {
     fn flush(&mut self) -> Result<(), StudyError> {
-        let read = self.pages.storage_read_before.zip(storage_read_bytes());
-        self.storage_read_bytes = read.map(|(before, after)| after.saturating_sub(before));
+        let read = self.storage_read.zip(storage_read_bytes());
+        self.storage_read = read.map(|(before, after)| after.saturating_sub(before));
         Ok(())
     }
 
     fn finish(self: Box<Self>) -> Result<Outcome, StudyError> {
-        let Pages { sets, operations, resident_percent, .. } = &self.pages;
+        let Self { sets, operations, resident_percent, storage_read, .. } = *self;
         let page_bytes = (operations * sets.set_bytes()).max(1) as f64;
-        let read = self.storage_read_bytes;
-        let read = read.map(|bytes| (spec::FROM_STORAGE, bytes as f64 * 100.0 / page_bytes));
-        let figures = [(spec::RESIDENT, *resident_percent)].into_iter().chain(read);
+        let read = storage_read.map(|read| (spec::FROM_STORAGE, read as f64 * 100.0 / page_bytes));
+        let figures = [(spec::RESIDENT, resident_percent)].into_iter().chain(read);
         let integrity = Some(sets.account()?);
         Ok(Outcome { integrity, figures: figures_of(figures), ..Outcome::default() })
     }

@@ -12,9 +12,9 @@ use crate::rules::{change, is, not, where_set};
 use crate::specs::{OWN_DIRECTORY, choice, count, neutral, param, percent, size};
 
 /// How much memory held of the files when the clock started.
-pub(super) const RESIDENT: &str = "resident_before_percent";
+pub(super) const RESIDENT: &str = model::figure::RESIDENT_BEFORE;
 /// How much of the pages storage had to deliver.
-pub(super) const FROM_STORAGE: &str = "read_from_storage_percent";
+pub(super) const FROM_STORAGE: &str = model::figure::READ_FROM_STORAGE;
 
 strategies! {
     /// How a request reads a page's files.

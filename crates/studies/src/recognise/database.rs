@@ -5,15 +5,15 @@ use units::count;
 use super::Recognised;
 
 const MAGIC: &[u8] = b"SQLite format 3\0";
-const HEADER_BYTES: usize = 100;
+pub(crate) const HEADER_BYTES: usize = 100;
 /// Where the header has the size of a page, and the two versions of the format.
 const PAGE_SIZE: usize = 16;
 const WRITE_VERSION: usize = 18;
-const READ_VERSION: usize = 19;
+pub(crate) const READ_VERSION: usize = 19;
 /// The version of a database with a write-ahead log.
-const WAL: u8 = 2;
+pub(crate) const WAL: u8 = 2;
 
-pub(super) fn is_database(head: &[u8]) -> bool {
+pub(crate) fn is_database(head: &[u8]) -> bool {
     head.starts_with(MAGIC)
 }
 

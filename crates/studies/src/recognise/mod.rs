@@ -6,7 +6,7 @@
 //! looked at changes (`user_data/source.rs`). What is not recognised is answered with what it
 //! looks like and what to do.
 
-mod database;
+pub(crate) mod database;
 mod folder;
 mod lines;
 mod suggestions;

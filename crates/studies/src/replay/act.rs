@@ -73,13 +73,7 @@ impl SharedState {
                 let opened = self.open(path, flags, mode);
                 done(opened.map(|file| self.put(slot, file)))
             }
-            Act::Close { slot } => self.take(slot).map_or_else(
-                || error(Errno::BADF),
-                |file| {
-                    drop(file);
-                    0
-                },
-            ),
+            Act::Close { slot } => done(self.take(slot).map(drop).ok_or(Errno::BADF)),
             Act::Seek { slot, whence, offset } => self.number(slot, |file| {
                 let to = match i32::from(whence) {
                     libc::SEEK_SET => SeekFrom::Start(offset.max(0) as u64),
@@ -136,17 +130,14 @@ impl SharedState {
                 let lock = || self.nothing(slot, |file| fs::flock(file, operation));
                 self.locked(waits, lock)
             }
-            Act::Copy { from, to, length, offset, by_sendfile } => {
-                let copied = self.with(from, |from| {
+            Act::Copy { from, to, length, offset, by_sendfile } => self
+                .with(from, |from| {
                     self.number(to, |to| copy(from, to, length as usize, offset, by_sendfile))
-                });
-                copied.unwrap_or_else(|| error(Errno::BADF))
-            }
-            Act::Clone { from, to } => {
-                let cloned =
-                    self.with(from, |from| self.nothing(to, |to| fs::ioctl_ficlone(to, from)));
-                cloned.unwrap_or_else(|| error(Errno::BADF))
-            }
+                })
+                .unwrap_or_else(|| error(Errno::BADF)),
+            Act::Clone { from, to } => self
+                .with(from, |from| self.nothing(to, |to| fs::ioctl_ficlone(to, from)))
+                .unwrap_or_else(|| error(Errno::BADF)),
             _ => self.act_on_name(act, buffers),
         }
     }

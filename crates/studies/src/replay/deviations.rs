@@ -77,10 +77,8 @@ fn what(program: &Program, act: &Act) -> (&'static str, Option<PathNumber>) {
 
 /// Where an open file was opened.
 fn opened_at(program: &Program, slot: Slot) -> Option<PathNumber> {
-    let steps = program
-        .replay_threads
-        .iter()
-        .flat_map(|replay_thread| replay_thread.steps.iter().map(|step| &step.act));
+    let steps = program.replay_threads.iter().flat_map(|replay_thread| &replay_thread.steps);
+    let steps = steps.map(|step| &step.act);
     program.opened.iter().chain(steps).find_map(|act| match act {
         Act::Open { path, slot: opened, .. } if *opened == slot => Some(*path),
         _ => None,

@@ -41,9 +41,7 @@ pub(super) fn make(
                 match copies.map(|copies| original(copies, path)) {
                     Some(Ok(original)) => copy(original, &file)?,
                     // It came into being later, or another program made it.
-                    None | Some(Err(_)) => {
-                        write_filled(&file, *bytes, *fill, fills, &mut at)?;
-                    }
+                    None | Some(Err(_)) => write_filled(&file, *bytes, *fill, fills, &mut at)?,
                 }
             }
         }

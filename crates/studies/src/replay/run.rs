@@ -61,10 +61,8 @@ impl Tally {
 
     /// Both together.
     fn add(&mut self, other: Self) {
-        for (sum, more) in self.in_calls.iter_mut().zip(other.in_calls) {
-            *sum += more;
-        }
-        for (sum, more) in self.calls.iter_mut().zip(other.calls) {
+        let sums = self.in_calls.iter_mut().chain(&mut self.calls);
+        for (sum, more) in sums.zip(other.in_calls.into_iter().chain(other.calls)) {
             *sum += more;
         }
         self.thought += other.thought;

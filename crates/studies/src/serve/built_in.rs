@@ -109,12 +109,11 @@ pub(crate) fn serve() -> Result<(), StudyError> {
 }
 
 fn serve_in(folder: &OwnedFd, config: &ServerConfig) -> Result<(), StudyError> {
-    let listener = listener(config)?;
+    let listener = Arc::new(listener(config)?);
     let counters = Arc::new(Counters::default());
     let workers = (1..=config.settings.workers)
         .map(|number| Worker::new(config, folder, number, &counters))
         .collect::<Result<Vec<_>, _>>()?;
-    let listener = Arc::new(listener);
     let started = workers.into_iter().map(|mut worker| {
         let listener = Arc::clone(&listener);
         thread::Builder::new().spawn(move || worker.work(&listener))
@@ -230,17 +229,15 @@ impl Worker {
 
     fn answer(&mut self, mut stream: TcpStream) -> io::Result<()> {
         let asked = read_request(&mut stream, &mut self.request, &self.secret)?;
-        self.reply.clear();
         let Some(path) = asked else {
-            begin_reply(&mut self.reply, "404 Not Found", 0);
+            reply(&mut self.reply, "404 Not Found", b"");
             return stream.write_all(&self.reply);
         };
         match path.as_str() {
-            EMPTY_PATH => begin_reply(&mut self.reply, "200 OK", 0),
+            EMPTY_PATH => reply(&mut self.reply, "200 OK", b""),
             ACCOUNT_PATH => {
-                let account = serde_json::to_string(&self.account()).map_err(io::Error::from)?;
-                begin_reply(&mut self.reply, "200 OK", account.len());
-                self.reply.extend_from_slice(account.as_bytes());
+                let account = serde_json::to_vec(&self.account()).map_err(io::Error::from)?;
+                reply(&mut self.reply, "200 OK", &account);
             }
             _ => {
                 let count = self.counters.begun.fetch_add(1, Ordering::Relaxed);
@@ -249,7 +246,8 @@ impl Worker {
                     Ok(()) => _ = self.counters.done.fetch_add(1, Ordering::Release),
                     Err(error) => {
                         self.counters.refused.fetch_add(1, Ordering::Release);
-                        self.refuse(&error);
+                        let text = format!("{error}\n");
+                        reply(&mut self.reply, "500 Internal Server Error", text.as_bytes());
                     }
                 }
             }
@@ -267,31 +265,21 @@ impl Worker {
         }
     }
 
-    fn refuse(&mut self, error: &StudyError) {
-        let text = format!("{error}\n");
-        self.reply.clear();
-        begin_reply(&mut self.reply, "500 Internal Server Error", text.len());
-        self.reply.extend_from_slice(text.as_bytes());
-    }
-
     /// Does what the request asks for, and puts the reply together.
     fn perform(&mut self) -> Result<(), StudyError> {
         match &mut self.work {
-            Job::Empty => begin_reply(&mut self.reply, "200 OK", 0),
+            Job::Empty => reply(&mut self.reply, "200 OK", b""),
             Job::Page(page) => {
                 let began = Instant::now();
                 page.read()?;
                 self.counters.add_files_time(began);
-                let page = page.made()?;
-                begin_reply(&mut self.reply, "200 OK", page.len());
-                self.reply.extend_from_slice(page);
+                reply(&mut self.reply, "200 OK", page.made()?);
             }
             Job::Sqlite(client) => {
                 let began = Instant::now();
                 client.answer()?;
                 self.counters.add_files_time(began);
-                begin_reply(&mut self.reply, "200 OK", 3);
-                self.reply.extend_from_slice(b"ok\n");
+                reply(&mut self.reply, "200 OK", b"ok\n");
             }
         }
         Ok(())
@@ -315,10 +303,14 @@ impl Worker {
     }
 }
 
-fn begin_reply(reply: &mut Vec<u8>, status: &str, length: usize) {
+/// Puts a reply in place of the one before.
+fn reply(into: &mut Vec<u8>, status: &str, body: &[u8]) {
+    into.clear();
+    let length = body.len();
     // Writing to a vector cannot fail.
     let _ =
-        write!(reply, "HTTP/1.1 {status}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n");
+        write!(into, "HTTP/1.1 {status}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n");
+    into.extend_from_slice(body);
 }
 
 /// A log line, whose number and request are in it.

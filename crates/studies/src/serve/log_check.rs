@@ -33,8 +33,7 @@ impl Logged {
 
 /// Accounts for each line: it is whole, and there once.
 pub(crate) fn account(log: File, logged: Logged) -> Result<Integrity, StudyError> {
-    const READING: &str = "reading the log back";
-    account_of(BufReader::new(log), logged).doing(READING)
+    account_of(BufReader::new(log), logged).doing("reading the log back")
 }
 
 fn account_of(mut log: impl Read, logged: Logged) -> io::Result<Integrity> {

@@ -62,8 +62,6 @@ pub(super) struct Slice<'a> {
     folder: OwnedFd,
     /// Of a server of the user's, which is given the folder's path.
     standing: Option<Standing>,
-    /// Of a server that is built in, once it is started.
-    secret: Option<Secret>,
 }
 
 /// A server that answers.
@@ -100,19 +98,18 @@ impl<'a> Slice<'a> {
         folder: BorrowedFd<'_>,
     ) -> Result<Self, StudyError> {
         let folder = keep_open(folder)?;
-        Ok(Self { config, kept, folder, standing: None, secret: None })
+        Ok(Self { config, kept, folder, standing: None })
     }
 
-    /// Fills the folder and starts the server on it.
-    fn start(&mut self, port: Port) -> Result<Server, StudyError> {
+    /// Fills the folder and starts the server on it; one that is built in has a secret.
+    fn start(&mut self, port: Port) -> Result<(Server, Option<Secret>), StudyError> {
         let number = port.number();
-        let server = match &self.config.server {
+        match &self.config.server {
             ServerKind::BuiltIn(server) => {
                 let template = &mut self.kept.template;
                 let answer = populate(&server.content, template, &self.folder)?;
                 let secret = Secret::draw().doing("drawing a secret for the server")?;
-                self.secret = Some(secret.clone());
-                let settings = server.settings;
+                let (settings, known) = (server.settings, secret.clone());
                 let config = ServerConfig { secret, port: number, answer, settings };
                 // The binary runs itself again, as it does for workers.
                 let mut command = Command::new("/proc/self/exe");
@@ -121,15 +118,14 @@ impl<'a> Slice<'a> {
                 command.arg(built_in::COMMAND);
                 let input = as_input(&config).doing("writing down what a server does")?;
                 let name = format!("the built-in server for {}", server.strategy.name());
-                Server::launch_with_input(command, &name, port, input)
+                Ok((Server::launch_with_input(command, &name, port, input)?, Some(known)))
             }
             ServerKind::Command(server) => {
                 let standing = self.standing.insert(Standing::of(&self.folder)?);
                 let shell = server.shell(standing.path(), number);
-                Server::launch(shell, &server.command, port)
+                Ok((Server::launch(shell, &server.command, port)?, None))
             }
-        };
-        Ok(server?)
+        }
     }
 
     /// Sees to it that the server answers, and has loaded what it loads late; and of
@@ -231,9 +227,8 @@ impl<'a> Slice<'a> {
             Some(port) => Port::from(port),
         };
         let number = port.number();
-        let server = self.start(port)?;
+        let (server, secret) = self.start(port)?;
         let patience = (self.config.ready_within, self.config.timeout);
-        let secret = self.secret.take();
         let running = Running::await_ready(server, number, secret, patience, timer.stop_flag());
         timer.check_stop()?;
         let mut running = running?;

@@ -283,8 +283,7 @@ fn look_at_rows(connection: &Connection, rows: u64) -> rusqlite::Result<(u64, u6
 }
 
 fn is_broken(error: &rusqlite::Error) -> bool {
-    let code = error.sqlite_error_code();
-    matches!(code, Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt))
-        // A table that is gone is told as an error of the query.
-        || matches!(code, Some(ErrorCode::Unknown))
+    // A table that is gone is told as an error of the query, which is unknown.
+    use ErrorCode::{DatabaseCorrupt, NotADatabase, Unknown};
+    matches!(error.sqlite_error_code(), Some(NotADatabase | DatabaseCorrupt | Unknown))
 }

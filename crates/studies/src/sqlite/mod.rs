@@ -29,15 +29,13 @@ use self::config::Config;
 pub(crate) use self::data::footprint;
 use self::database::Template;
 use self::slice::Database;
-use crate::built_in_study::BuiltInStudy;
+use crate::built_in_study::{BuiltInStudy, trial};
 
 /// Even the fastest requests fill a slice sooner.
 const REQUESTS_MAX: u64 = 1 << 14;
 /// The study.
 pub(crate) static SQLITE: BuiltInStudy = BuiltInStudy::new(&spec::SPEC, spec::CASES, workload)
-    .with_power_trial(|strategy, params| {
-        Ok(Some(Box::new(power::Changed::new(strategy, params)?)))
-    });
+    .with_power_trial(|strategy, params| trial(power::Changed::new(strategy, params)));
 
 fn workload(strategy: &str, params: &Params) -> Result<Box<dyn Workload>, StudyError> {
     let config = Config::new(strategy, params)?;

@@ -7,9 +7,7 @@ use engine::slice_timer::{SliceTimer, WorkersAre};
 use engine::study::{Doing, Ran, Ready, StudyError};
 use model::slice::Outcome;
 use model::spent::Spent;
-use process::worker::{
-    Assignment, Report, RunningGroup, WorkerGroup, WorkerKind, WorkerPool, span_ns,
-};
+use process::worker::{Assignment, RunningGroup, WorkerGroup, WorkerKind, WorkerPool, span_ns};
 
 use super::client::{self, Client, WRITES, Work};
 use super::config::Config;
@@ -136,16 +134,13 @@ impl<'a> Ready<'a> for Together<'a> {
         timer.check_stop()?;
         let reports = reports?;
         workers::absorb(WorkersAre::Threads, &reports, timer);
-        let acknowledged = reports.iter().map(|r| r.acknowledged).sum();
+        let acknowledged: u64 = reports.iter().map(|r| r.acknowledged).sum();
         let syncs = timer.spent(Spent::default()).sync_calls;
         let written = reports.iter().filter_map(|r| r.figures.get("written_bytes")).sum();
-        let figures = figures(syncs, written, per_s(acknowledged, &reports));
+        let per_s = acknowledged as f64 * 1e9 / span_ns(&reports).max(1) as f64;
+        let figures = figures(syncs, written, per_s);
         Ok(Box::new(Answered { database, alone: None, acknowledged, figures }))
     }
-}
-
-fn per_s(acknowledged: u64, reports: &[Report]) -> f64 {
-    acknowledged as f64 * 1e9 / span_ns(reports).max(1) as f64
 }
 
 fn figures(syncs: u64, written_bytes: f64, per_s: f64) -> [(&'static str, f64); 3] {

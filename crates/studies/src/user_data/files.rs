@@ -246,7 +246,8 @@ enum Task {
 
 impl<'f> Reading<'f> {
     fn read(folder: &'f str, bounds: Bounds) -> Result<OwnFiles, String> {
-        let mut reading = Self::walked(folder, bounds, Task::for_first(bounds))?;
+        let first = if bounds.sample.is_some() { Task::Count } else { Task::Take };
+        let mut reading = Self::walked(folder, bounds, first)?;
         if let (Task::Count, Some(sample)) = (&reading.task, bounds.sample) {
             let all = reading.seen;
             let is_small = all.files <= bounds.files as u64 && all.bytes <= bounds.bytes;
@@ -292,11 +293,7 @@ impl<'f> Reading<'f> {
         let mut entries = Dir::new(listing).and_then(listed).map_err(wrong)?;
         entries.sort_unstable_by(|a, b| a.name.cmp(&b.name));
         for Entry { name, .. } in entries {
-            let within = if path.is_empty() {
-                name.to_bytes().to_vec()
-            } else {
-                [path, b"/", name.to_bytes()].concat()
-            };
+            let within = [path, if path.is_empty() { b"" } else { b"/" }, name.to_bytes()].concat();
             let stat = match statat(folder, &name, AtFlags::SYMLINK_NOFOLLOW) {
                 Err(Errno::NOENT) => continue,
                 stat => stat.map_err(|e| unreadable(&below(self.folder, &within), e))?,
@@ -407,12 +404,6 @@ impl<'f> Reading<'f> {
             shown(&below(self.folder, b"")),
             self.bounds.what
         )
-    }
-}
-
-impl Task {
-    fn for_first(bounds: Bounds) -> Self {
-        if bounds.sample.is_some() { Self::Count } else { Self::Take }
     }
 }
 

@@ -102,31 +102,23 @@ impl PlanBuilder<'_> {
     fn by_paths(&mut self, Recorded { call, path, to, .. }: &Recorded) -> Option<Planned> {
         let (path, to) = ((*path)?, (*to)?);
         let at = self.inside(to)?;
-        if call.op == Op::Symlink {
+        let (act, names) = if call.op == Op::Symlink {
             let says = harmless_target(self.recording.path(path));
-            return Some(self.symlink(&says, &at));
-        }
-        let from = self.inside(path)?;
-        let (path, to) = (self.path_number(&from), self.path_number(&at));
-        let act = if call.op == Op::Rename {
-            Act::Rename { path, to, flags: call.flags as u32 }
+            let says = self.path_number(&says);
+            (Act::Symlink { says, at: self.path_number(&at) }, vec![at])
         } else {
-            Act::Link { path, to }
+            let from = self.inside(path)?;
+            let (path, to) = (self.path_number(&from), self.path_number(&at));
+            let rename = Act::Rename { path, to, flags: call.flags as u32 };
+            let act = if call.op == Op::Rename { rename } else { Act::Link { path, to } };
+            (act, vec![from, at])
         };
         let mut uses = Vec::new();
-        for name in [&from, &at] {
+        for name in &names {
             self.use_name(&mut uses, name, Use::Alone);
             self.use_names_beside(&mut uses, name);
         }
         Some(Planned { act: Some(act), uses, after: Vec::new() })
-    }
-
-    fn symlink(&mut self, says: &[u8], at: &[u8]) -> Planned {
-        let act = Act::Symlink { says: self.path_number(says), at: self.path_number(at) };
-        let mut uses = Vec::new();
-        self.use_name(&mut uses, at, Use::Alone);
-        self.use_names_beside(&mut uses, at);
-        Planned { act: Some(act), uses, after: Vec::new() }
     }
 
     fn by_descriptor(&mut self, recorded: &Recorded) -> Option<Planned> {

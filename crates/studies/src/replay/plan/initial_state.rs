@@ -45,14 +45,6 @@ pub(super) struct File {
     origin: Option<Vec<u8>>,
 }
 
-/// What a path that nothing was said of stands for.
-enum UnknownPath {
-    /// It was there or not, and then here.
-    At(Vec<u8>),
-    /// It is not there.
-    Absent,
-}
-
 /// All paths and files below the folder.
 #[derive(Debug)]
 pub(super) struct InitialState {
@@ -135,8 +127,7 @@ impl InitialState {
 
     /// A file has just been made; its number.
     pub(super) fn file_made(&mut self, path: &[u8]) -> FileNumber {
-        let number = self.new_file();
-        self.files[number].size = Size::of_new();
+        let number = self.nameless_made();
         self.set(path, CurrentState::File(number));
         number
     }
@@ -273,33 +264,23 @@ impl InitialState {
 
     /// Where a path was before, if it may have been there; none of one that cannot have been.
     fn origin(&self, path: &[u8]) -> Option<Vec<u8>> {
-        match self.unsaid(path) {
-            UnknownPath::At(origin) => Some(origin),
-            UnknownPath::Absent => None,
-        }
-    }
-
-    fn unsaid(&self, path: &[u8]) -> UnknownPath {
         if self.now.contains_key(path) {
             // It has changed since, so what was there before is known.
-            return UnknownPath::Absent;
+            return None;
         }
-        let mut above = parent(path);
-        while let Some(folder) = above {
+        let mut folder = parent(path)?;
+        loop {
             match self.now.get(folder) {
-                None | Some(CurrentState::File(_) | CurrentState::Link) => above = parent(folder),
-                Some(CurrentState::Absent | CurrentState::Folder { origin: None }) => {
-                    return UnknownPath::Absent;
-                }
+                None | Some(CurrentState::File(_) | CurrentState::Link) => folder = parent(folder)?,
+                Some(CurrentState::Absent | CurrentState::Folder { origin: None }) => return None,
                 Some(CurrentState::Folder { origin: Some(origin) }) => {
                     let rest = &path[folder.len()..];
                     let rest = rest.strip_prefix(b"/").unwrap_or(rest);
                     let slash: &[u8] = if origin.is_empty() { b"" } else { b"/" };
-                    return UnknownPath::At([origin, slash, rest].concat());
+                    return Some([origin, slash, rest].concat());
                 }
             }
         }
-        UnknownPath::Absent
     }
 
     /// All that is known at a path and below it, each by the rest of its path, taken away.

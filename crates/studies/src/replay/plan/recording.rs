@@ -237,22 +237,20 @@ impl Gathered {
                     self.call(call, followed);
                 }
             }
-            Entry::Fork { at_ns, parent, child, thread, .. } => {
-                let (parent, child, thread) = (*parent, *child, *thread);
-                self.other(*at_ns, Other::Fork { parent, child, thread });
+            &Entry::Fork { at_ns, parent, child, thread, .. } => {
+                self.other(at_ns, Other::Fork { parent, child, thread });
             }
             Entry::Exec { at_ns, thread, .. } => {
                 self.other(*at_ns, Other::Exec { thread: *thread });
                 self.look_for_closed(EventKind::Other(self.others.len() as u32 - 1));
             }
-            Entry::Exit { at_ns, thread, user_ns, system_ns, .. } => {
-                let (thread, user_ns, system_ns) = (*thread, *user_ns, *system_ns);
-                self.other(*at_ns, Other::Exit { thread, user_ns, system_ns });
+            &Entry::Exit { at_ns, thread, user_ns, system_ns, .. } => {
+                self.other(at_ns, Other::Exit { thread, user_ns, system_ns });
                 self.look_for_closed(EventKind::Other(self.others.len() as u32 - 1));
             }
-            Entry::Woken { at_ns, thread, by, slept_ns } => {
-                let (thread, by, since_ns) = (*thread, *by, at_ns.saturating_sub(*slept_ns));
-                self.other(*at_ns, Other::Woken { thread, by, since_ns });
+            &Entry::Woken { at_ns, thread, by, slept_ns } => {
+                let since_ns = at_ns.saturating_sub(slept_ns);
+                self.other(at_ns, Other::Woken { thread, by, since_ns });
             }
             Entry::File(facts) => self.looked(facts),
             Entry::Inherited { fd: WORKING_FOLDER, path, .. } if self.began_in.is_none() => {

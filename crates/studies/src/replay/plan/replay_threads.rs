@@ -20,7 +20,9 @@ pub(super) fn replay_threads(
         threads[thread].steps[0].act = Act::Begin { computing };
     }
     let signals = number_signals(&mut threads);
-    let waits: Vec<Vec<u32>> = threads.iter().map(|thread| waits(thread, &threads)).collect();
+    let signal = |(_, of): &(usize, StepOf)| threads[of.thread].steps[of.step].signal;
+    let waits = threads.iter().map(|thread| thread.after.iter().map(signal).collect());
+    let waits: Vec<Vec<u32>> = waits.collect();
     let mut order: Vec<ThreadNumber> = (0..threads.len()).collect();
     order.sort_by_key(|thread| threads[*thread].began_ns);
     // When each lane is free, and what is on it.
@@ -52,13 +54,6 @@ pub(super) fn replay_threads(
         ));
     }
     Ok((replay_threads.into_iter().map(|(_, replay_thread)| replay_thread).collect(), signals))
-}
-
-/// The signals that a thread's steps wait for, step by step.
-fn waits(thread: &Thread, threads: &[Thread]) -> Vec<u32> {
-    let signal =
-        |(_, StepOf { thread, step }): &(usize, StepOf)| threads[*thread].steps[*step].signal;
-    thread.after.iter().map(signal).collect()
 }
 
 fn number_signals(threads: &mut [Thread]) -> usize {

@@ -46,15 +46,7 @@ pub(super) struct Thread {
 
 impl Thread {
     fn new(began_ns: u64) -> Self {
-        let begin = Step {
-            think_ns: 0,
-            act: Act::Begin { computing: 1.0 },
-            expected: 0,
-            signal: NO_SIGNAL,
-            waits_end: 0,
-            waits_first: true,
-            waited_us: 0,
-        };
+        let begin = Step { act: Act::Begin { computing: 1.0 }, waits_first: true, ..PASS };
         Self {
             steps: vec![begin],
             ends: vec![began_ns],

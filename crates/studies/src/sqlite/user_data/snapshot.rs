@@ -22,6 +22,7 @@ use units::{exact_size, rough_size};
 
 use super::super::folder::SOURCE_PREFIX;
 use super::super::traffic;
+use crate::recognise::database::{HEADER_BYTES, READ_VERSION, WAL, is_database};
 use crate::user_data::source::{open_file, open_untouched, read_most, shown, unreadable};
 
 /// A larger database would take most of a run to copy it for each slice.
@@ -33,12 +34,6 @@ const PATIENCE: Duration = Duration::from_secs(if cfg!(test) { 1 } else { 10 });
 const BETWEEN_TRIES: Duration = Duration::from_millis(5);
 /// How often a database that nobody had open may change while it is copied.
 const TRIES: usize = 3;
-
-const MAGIC: &[u8] = b"SQLite format 3\0";
-/// Where the header says how the database is read.
-const READ_VERSION: usize = 19;
-/// By a write-ahead log.
-const WAL: u8 = 2;
 
 /// A copy of the database at a path, in memory.
 pub(super) fn copy(path: &str) -> Result<Connection, String> {
@@ -79,8 +74,9 @@ impl Source {
     fn find(path: &str) -> Result<Self, String> {
         let (file, stat) = open_file(path)?;
         let wrong = |why: String| format!("{}: {why}", shown(Path::new(path)));
-        let header = read_most(file, 100).map_err(|e| unreadable(Path::new(path), e))?;
-        if !header.starts_with(MAGIC) || header.len() < 100 {
+        let header = read_most(file, HEADER_BYTES as u64);
+        let header = header.map_err(|e| unreadable(Path::new(path), e))?;
+        if !is_database(&header) || header.len() < HEADER_BYTES {
             let why = "it is not a SQLite database, or it is encrypted; name one that the sqlite3 \
                        program can open";
             return Err(wrong(why.to_owned()));
