@@ -93,7 +93,7 @@ pub(super) struct Threads {
 }
 
 impl Threads {
-    /// Starts one for each lane but the first, which is for the thread that calls `run`.
+    /// Starts one for each replay thread but the first, which is for the thread that calls `run`.
     pub(super) fn start(
         shared_state: Arc<SharedState>,
         thinking: Thinking,
@@ -149,7 +149,7 @@ impl Drop for Threads {
     }
 }
 
-/// Memory for a lane's largest calls.
+/// Memory for a replay thread's largest calls.
 fn buffers(replay_thread: &ReplayThread) -> Buffers {
     let (mut read, mut list) = (0, 0);
     for step in &replay_thread.steps {

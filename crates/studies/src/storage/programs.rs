@@ -1,6 +1,6 @@
 //! Programs whose commits were recorded, with what their documentation asks of storage.
 //!
-//! Each is a file of TOML, written by `cargo xtask profiles`, which records the program again.
+//! Each is a file of TOML, written by `cargo xtask bench profiles`, which records it again.
 
 use std::sync::LazyLock;
 

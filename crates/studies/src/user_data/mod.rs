@@ -1,5 +1,5 @@
 //! What users have of their own for a study to work on: folders of files, logs, and
-//! databases, for which `sqlite/own` has the rest.
+//! databases, for which `sqlite/user_data` has the rest.
 //!
 //! Each is read once, before anything is made, and kept in memory. All arms of a run work
 //! on copies of that one state, whatever becomes of the original meanwhile, and a place

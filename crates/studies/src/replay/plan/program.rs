@@ -52,7 +52,7 @@ pub(crate) struct Step {
     pub(crate) expected: i64,
     /// What is told to others once it is done.
     pub(crate) signal: SignalNumber,
-    /// Where in the lane's list the signals end that it waits for; those of the step before
+    /// Where in its thread's list the signals end that it waits for; those of the step before
     /// end where its own begin.
     pub(crate) waits_end: u32,
     /// Whether it waits first and thinks afterwards, as what was woken does.

@@ -8,7 +8,7 @@ use super::threads::Thread;
 /// More threads at once are not replayed.
 pub(super) const REPLAY_THREADS_MAX: usize = 256;
 
-/// The lanes, and how many signals there are.
+/// The replay threads, and how many signals there are.
 ///
 /// # Errors
 /// In words, where there were too many threads at once.
@@ -25,7 +25,7 @@ pub(super) fn replay_threads(
     let waits: Vec<Vec<u32>> = waits.collect();
     let mut order: Vec<ThreadNumber> = (0..threads.len()).collect();
     order.sort_by_key(|thread| threads[*thread].began_ns);
-    // When each lane is free, and what is on it.
+    // When each is free, and what it does.
     let mut replay_threads: Vec<(u64, ReplayThread)> = Vec::new();
     for number in order {
         let thread = &mut threads[number];
