@@ -270,8 +270,8 @@ impl<'a> Session<'a> {
         (self.events)(Event::TooShort { stretches, enough: began + least.mul_f64(LONGER) });
     }
 
-    /// Reports how long an answer takes if the budget ended before the first round did. The estimate
-    /// comes from the slices that ran.
+    /// Reports how long an answer takes if the budget ended before the first round did. The
+    /// estimate comes from the slices that ran.
     fn say_if_no_round_fitted(&mut self) {
         if self.slices.iter().all(|slice| slice.block().is_none()) {
             let slices = self.slices.len().max(1) as u32;

@@ -104,8 +104,8 @@ impl SliceTimer {
         self.last = now;
     }
 
-    /// Ends the slice's only operation, a program that was timed elsewhere. The slice lasts as long as
-    /// the program did. Starting the program and learning of its end do not count.
+    /// Ends the slice's only operation, a program that was timed elsewhere. The slice lasts as
+    /// long as the program did. Starting the program and learning of its end do not count.
     pub fn lap_of(&mut self, program: Spent) {
         let ticks = (program.elapsed_ns as f64 / self.clock.tick_ns()) as u64;
         self.started = self.clock.ticks().saturating_sub(ticks).max(self.started);

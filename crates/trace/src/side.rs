@@ -1,5 +1,5 @@
-//! The two sides of a trace: one writes fields, the other reads them. Both follow one description of
-//! the fields. Numbers take as few bytes as they need (LEB128); signed ones are zigzag before that.
+//! The two sides of a trace: one writes fields, the other reads them. Both follow one description
+//! of the fields. Numbers take as few bytes as they need (LEB128); signed ones are zigzag first.
 
 use std::sync::Arc;
 
