@@ -108,8 +108,8 @@ fn processes() -> Vec<u8> {
     planted.begin(1, 2, false);
     planted.begin(1, 3, true);
     let (path, program) = (planted.path("/srv/in"), planted.path("/bin/cat"));
-    planted.push(&Entry::Exec { at_ns: 5_000, thread: 2, program: Some(program) });
-    planted.push(&Entry::File(FileFacts {
+    planted.push(Entry::Exec { at_ns: 5_000, thread: 2, program: Some(program) });
+    planted.push(Entry::File(FileFacts {
         at_ns: 6_000,
         path,
         kind: FileKind::Regular,
@@ -128,9 +128,9 @@ fn processes() -> Vec<u8> {
     planted.call(2, Op::CloseRange, 900, |call| (call.fd, call.other) = (3, i32::MAX));
     planted.call(1, Op::Unshare, 900, |call| call.flags = 0x600);
     let (user_ns, system_ns) = (1, 2);
-    planted.push(&Entry::Exit { at_ns: 20_000, thread: 2, status: 256, user_ns, system_ns });
-    planted.push(&Entry::Unseen { kind: Unseen::IoUring, count: 5 });
-    planted.push(&Entry::Lost { count: 1 });
+    planted.push(Entry::Exit { at_ns: 20_000, thread: 2, status: 256, user_ns, system_ns });
+    planted.push(Entry::Unseen { kind: Unseen::IoUring, count: 5 });
+    planted.push(Entry::Lost { count: 1 });
     planted.finish()
 }
 
