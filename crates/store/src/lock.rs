@@ -6,6 +6,7 @@
 //! writing transaction of the database alone, so that nobody looks at one half made.
 
 use std::fs::{self, File, TryLockError};
+use std::io::ErrorKind;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
@@ -59,6 +60,15 @@ pub(crate) fn sweep(folder: &Path) -> Result<(), Error> {
 /// Whether a run goes on, once the files of others are swept.
 pub(crate) fn is_held(folder: &Path, id: &str) -> bool {
     fs::symlink_metadata(path(folder, id)).is_ok()
+}
+
+/// Whether a run goes on, where the files of others cannot be swept. What cannot be told goes on.
+pub(crate) fn is_taken(folder: &Path, id: &str) -> bool {
+    let nofollow = OFlags::NOFOLLOW.bits().cast_signed();
+    match File::options().read(true).custom_flags(nofollow).open(path(folder, id)) {
+        Ok(file) => file.try_lock_shared().is_err(),
+        Err(error) => error.kind() != ErrorKind::NotFound,
+    }
 }
 
 /// Whether a file is one of these, by its name.

@@ -9,7 +9,7 @@ use units::counted;
 
 use crate::checksum::{Kept, Text};
 use crate::error::Error;
-use crate::{Store, database};
+use crate::{Store, database, lock};
 
 /// What a run was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -232,7 +232,15 @@ impl Store {
 
     pub(crate) fn entries(&self, which: &str, given: impl Params) -> Result<Vec<Entry>, Error> {
         let failed = Error::database(&database::path(&self.folder), "reading the runs");
-        entries(&self.connection, which, given).map_err(failed)
+        let mut found = entries(&self.connection, which, given).map_err(failed)?;
+        if self.is_read_only() {
+            // That a run was killed cannot be kept, and is seen each time.
+            let is_over = |entry: &&mut Entry| {
+                entry.state == State::Running && !lock::is_taken(&self.folder, &entry.id)
+            };
+            found.iter_mut().filter(is_over).for_each(|entry| entry.state = State::Killed);
+        }
+        Ok(found)
     }
 }
 

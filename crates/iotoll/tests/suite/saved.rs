@@ -356,6 +356,7 @@ fn runs_that_can_only_be_read_are_read() {
     let folder = mounted.path().join("data");
     let measured = comparing(&folder, "1s").output().unwrap();
     assert!(measured.status.success(), "{}", stderr(&measured));
+    killed_after(3, Signal::KILL, keeping(&folder)).wait().unwrap();
     mounted.remount("ro");
     let page = tempfile::tempdir().unwrap().path().with_extension("html");
     for args in [&["show"][..], &["history"], &["report", "-o", page.to_str().unwrap()]] {
@@ -364,12 +365,14 @@ fn runs_that_can_only_be_read_are_read() {
         assert!(!stderr(&output).contains("Read-only"), "{args:?}: {}", stderr(&output));
     }
     assert!(fs::remove_file(page).is_ok());
-    let shown = keeping(&folder).arg("show").output().unwrap();
-    assert_eq!(stdout(&shown), stdout(&measured));
+    let listed = stdout(&keeping(&folder).arg("history").output().unwrap());
+    assert!(listed.contains("killed") && !listed.contains("running"), "{listed}");
+    let shown = keeping(&folder).args(["show", "last~1"]).output().unwrap();
+    assert_eq!(unnamed(&stdout(&shown), "last~1"), unnamed(&stdout(&measured), "last~1"));
     // What cannot be kept is told, and why is told once.
     let told = stderr(&comparing(&folder, "1s").output().unwrap());
     assert!(told.contains("this run is not saved"), "{told}");
-    let removed = keeping(&folder).args(["prune", "last"]).output().unwrap();
+    let removed = keeping(&folder).args(["prune", "last~1"]).output().unwrap();
     assert_eq!(removed.status.code(), Some(1));
     assert_eq!(stderr(&removed).matches("attempt to write").count(), 1, "{}", stderr(&removed));
 }
