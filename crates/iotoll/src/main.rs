@@ -27,8 +27,6 @@ mod trying;
 
 use std::process::ExitCode;
 
-use rustix::process::{Resource, getrlimit};
-
 use crate::exit::Exit;
 use crate::measuring::launched;
 use crate::terminal::{output, usage};
@@ -37,7 +35,8 @@ use crate::terminal::{output, usage};
 const STACK_MIN_BYTES: u64 = 256 << 10;
 
 fn main() -> ExitCode {
-    match getrlimit(Resource::Stack).current.filter(|bytes| *bytes < STACK_MIN_BYTES) {
+    let stack = sys::limits::stack().map(|[bytes, _]| bytes);
+    match stack.filter(|bytes| *bytes < STACK_MIN_BYTES) {
         None => run(),
         Some(bytes) => {
             output::note(&format!(

@@ -10,7 +10,7 @@ use crate::{Plan, Steps, plan::Reuse, ports::sources_for};
 use host::{ports::PortRules, process, root::Root, sockets::Endpoint};
 use model::load::Preflight;
 use rustix::process::{Resource, Rlimit, setrlimit};
-use sys::descriptors::limits;
+use sys::limits;
 
 /// Descriptors that are not connections: standard streams, epoll, timer,
 /// files of the server's process while it is measured.
@@ -107,7 +107,7 @@ fn open_descriptors() -> u64 {
 
 /// Raises the soft limit to `needed` or to the hard limit; returns the limit.
 fn raise_descriptors(needed: u64) -> u64 {
-    let Some([soft, hard]) = limits() else { return USUAL_LIMIT };
+    let Some([soft, hard]) = limits::descriptors() else { return USUAL_LIMIT };
     if soft >= needed {
         return soft;
     }
@@ -154,7 +154,7 @@ mod tests {
 
     #[test]
     fn a_limit_that_suffices_is_left_alone() {
-        let [before, _] = limits().unwrap();
+        let [before, _] = limits::descriptors().unwrap();
         assert_eq!(raise_descriptors(1), before);
         assert!(raise_descriptors(u64::MAX) >= before);
     }

@@ -1,4 +1,4 @@
-//! Descriptors: one that was left open to the program by its starter, and how many it may have.
+//! A descriptor that was left open to the program by its starter.
 
 use std::fs::File;
 use std::io;
@@ -25,15 +25,6 @@ pub fn inherited_output(number: RawFd) -> io::Result<File> {
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, "it is open for reading only"));
     }
     Ok(rustix::io::fcntl_dupfd_cloexec(descriptor, 3)?.into())
-}
-
-/// How many descriptors this process may have open, and to how many it may raise that;
-/// nothing where the system does not say. (rustix takes for granted that it does.)
-pub fn limits() -> Option<[u64; 2]> {
-    let mut limits = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    // SAFETY: the call writes to `limits` alone, which outlives it.
-    let outcome = unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limits) };
-    (outcome == 0).then_some([limits.rlim_cur, limits.rlim_max])
 }
 
 #[cfg(test)]

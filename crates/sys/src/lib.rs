@@ -11,6 +11,7 @@ pub mod extent_map;
 pub mod extent_tree;
 pub mod file_locks;
 pub mod fork;
+pub mod limits;
 pub mod loop_device;
 pub mod mapping;
 pub mod mount_namespace;

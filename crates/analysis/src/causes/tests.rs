@@ -87,7 +87,9 @@ fn shares_add_up_to_no_more_than_the_whole_and_what_differs_has_a_cause() {
             lock_calls: 1,
             lock_ns: below(ALL_NS),
             minor_faults: below(10_000),
+            major_faults: below(2000),
             voluntary_switches: below(2000),
+            involuntary_switches: below(2000),
             name_changes: below(2 * OPERATIONS),
             calls: Some(Calls {
                 reads: below(5000),

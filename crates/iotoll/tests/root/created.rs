@@ -13,6 +13,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use common::{assert_fails, entries, iotoll, is_root, run, skip, stderr, stdout};
+use model::created::EXAMPLES;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -97,22 +98,22 @@ fn has_zram() -> bool {
 
 /// One of each kind that this machine can make.
 fn kinds(test: &str, machine: &Machine) -> Vec<(&'static str, String)> {
-    let over = machine.disk.path().display();
-    let all = [
-        ("tmpfs", "tmpfs:128M:huge=within_size".to_owned(), true, "tmpfs"),
-        ("ext4", "image:ext4:128M:noatime".to_owned(), has("mkfs.ext4"), "mkfs.ext4"),
-        ("xfs", "image:xfs:300M".to_owned(), has("mkfs.xfs"), "mkfs.xfs"),
-        ("btrfs", "image:btrfs:256M:compress=zstd:3".to_owned(), has("mkfs.btrfs"), "mkfs.btrfs"),
-        ("zram", "zram:128M".to_owned(), has_zram() && has("mkfs.ext4"), "zram"),
-        ("overlay", format!("overlay:{over}"), true, "overlay"),
-    ];
-    let here = all.into_iter().filter(|(_, _, is_there, what)| {
+    let kind = |example: &&'static str| {
+        let (word, rest) = example.split_once(':').unwrap();
+        let label = if word == "image" { rest.split(':').next().unwrap() } else { word };
+        let is_there = match word {
+            "image" => has(&format!("mkfs.{label}")),
+            "zram" => has_zram() && has("mkfs.ext4"),
+            _ => true,
+        };
         if !is_there {
-            skip(test, &format!("this machine has no {what}"));
+            skip(test, &format!("this machine has no {label}"));
         }
-        *is_there
-    });
-    here.map(|(label, target, ..)| (label, target)).collect()
+        // In the tests' own directory.
+        let target = example.replace(":.", &format!(":{}", machine.disk.path().display()));
+        is_there.then_some((label, target))
+    };
+    EXAMPLES.iter().filter_map(kind).collect()
 }
 
 /// Where two blocks are enough to see that all is measured.

@@ -10,7 +10,7 @@ use std::os::fd::{AsRawFd as _, BorrowedFd, RawFd};
 
 use rustix::fs::{Mode, OFlags, RawDir, open};
 use rustix::stdio::{dup2_stderr, dup2_stdin};
-use sys::descriptors::limits;
+use sys::limits;
 
 use super::text::number;
 
@@ -28,7 +28,7 @@ pub(super) fn keep_only([input, error]: [RawFd; 2]) {
         let _ = dup2_stderr(BorrowedFd::borrow_raw(error));
     }
     if !close_range() && !close_listed() {
-        let bound = limits().map_or(TRIED_MAX, |[soft, _]| soft.min(TRIED_MAX));
+        let bound = limits::descriptors().map_or(TRIED_MAX, |[soft, _]| soft.min(TRIED_MAX));
         (FIRST..bound as RawFd).for_each(close);
     }
 }
