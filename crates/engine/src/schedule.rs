@@ -12,8 +12,8 @@ use stats::STRETCHES;
 
 use crate::job::Job;
 
-/// Where nothing is compared, and the budget is not to be used up, this many rounds describe an arm
-/// well enough.
+/// So many rounds describe an arm well enough if nothing is compared. Arms with shares of the budget
+/// use all of it.
 const BLOCKS_ALONE: usize = 20;
 /// No run has more rounds than this; more would tell next to nothing.
 pub(crate) const BLOCKS_MAX: usize = 2000;

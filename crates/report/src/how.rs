@@ -14,7 +14,7 @@ use crate::text::{PROSE, Width, heading, paragraph};
 
 /// What stands for the folder that is moved.
 const FOLDER: &str = "DIR";
-/// What stands for where a file system is to be mounted that iotoll created for its run.
+/// The placeholder for the mount point of a file system that replaces one created for the run.
 const NEW: &str = "NEW";
 const TMPFS: &str = "tmpfs";
 

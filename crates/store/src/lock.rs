@@ -16,6 +16,7 @@ use crate::error::Error;
 
 /// How the files end.
 const SUFFIX: &str = "running";
+const NOFOLLOW: i32 = OFlags::NOFOLLOW.bits().cast_signed();
 
 /// Says that a run goes on, as long as it lives or its process does.
 pub(crate) struct RunLock {
@@ -64,8 +65,7 @@ pub(crate) fn is_held(folder: &Path, id: &str) -> bool {
 
 /// Whether a run goes on, where the files of others cannot be swept. What cannot be told goes on.
 pub(crate) fn is_taken(folder: &Path, id: &str) -> bool {
-    let nofollow = OFlags::NOFOLLOW.bits().cast_signed();
-    match File::options().read(true).custom_flags(nofollow).open(path(folder, id)) {
+    match File::options().read(true).custom_flags(NOFOLLOW).open(path(folder, id)) {
         Ok(file) => file.try_lock_shared().is_err(),
         Err(error) => error.kind() != ErrorKind::NotFound,
     }
@@ -81,12 +81,11 @@ fn path(folder: &Path, id: &str) -> PathBuf {
 }
 
 fn open(path: &Path, make: bool) -> std::io::Result<File> {
-    let flags = OFlags::NOFOLLOW.bits().cast_signed();
     File::options()
         .write(true)
         .create(make)
         .truncate(false)
         .mode(0o600)
-        .custom_flags(flags)
+        .custom_flags(NOFOLLOW)
         .open(path)
 }

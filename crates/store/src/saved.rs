@@ -234,7 +234,7 @@ impl Store {
         let failed = Error::database(&database::path(&self.folder), "reading the runs");
         let mut found = entries(&self.connection, which, given).map_err(failed)?;
         if self.is_read_only() {
-            // That a run was killed cannot be kept, and is seen each time.
+            // The state of a killed run cannot be written here, so each reader works it out.
             let is_over = |entry: &&mut Entry| {
                 entry.state == State::Running && !lock::is_taken(&self.folder, &entry.id)
             };

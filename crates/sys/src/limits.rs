@@ -1,5 +1,5 @@
-//! What this process may have, and to how much it may raise that; nothing where the system does not
-//! say. (rustix takes for granted that it does.)
+//! The soft and hard resource limits of this process. None if the system does not tell them: rustix
+//! panics then.
 
 // The type of a resource's number is not the same in each C library.
 macro_rules! limits {

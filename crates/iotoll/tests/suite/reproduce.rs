@@ -78,7 +78,7 @@ fn what_is_missing_is_named_and_the_rest_is_measured_shown_shared_and_repeated()
     assert_eq!(again["plan"]["rounds"], 2);
 }
 
-/// What stands between why the run ended and other programs, which are not shared.
+/// A report without its head and its noise, which name what is not shared.
 fn measured(text: &str) -> &str {
     let (_, text) = text.split_once("\n\n").unwrap();
     text.split_once("\nNoise").map_or(text, |(before, _)| before)
