@@ -150,6 +150,7 @@ fn described(status: ExitStatus) -> String {
             "was killed by SIGXFSZ: a limit on file sizes is in force: see `ulimit -f`".to_owned()
         }
         Some(libc::SIGKILL) => "was killed; the machine may be out of memory".to_owned(),
+        Some(libc::SIGTERM) => "was told to end by a signal (SIGTERM)".to_owned(),
         _ => format!("exited early ({status})"),
     }
 }

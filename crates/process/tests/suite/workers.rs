@@ -156,6 +156,7 @@ fn what_keeps_workers_from_their_work_is_told() {
     let run = |program: Program| why(WorkerKind::Processes(program), 1);
     assert_eq!(run(script!("exit 3")), "sh exited early (exit status: 3)");
     assert_eq!(run(script!("kill -9 $$")), "sh was killed; the machine may be out of memory");
+    assert_eq!(run(script!("kill $$")), "sh was told to end by a signal (SIGTERM)");
     let limit = "sh was killed by SIGXFSZ: a limit on file sizes is in force: see `ulimit -f`";
     assert_eq!(run(script!("kill -XFSZ $$; sleep 10")), limit);
     let babble = run(script!("read line; echo hello; read line"));
