@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 use anyhow::{Context as _, Result, ensure};
 use serde_json::Value;
 
-use xtask::{packages, process};
+use xtask::process;
 
 /// What a build made.
 pub(crate) struct Built {
@@ -64,9 +64,7 @@ pub(crate) fn with_mpi() -> Result<Built> {
 /// Cargo for the whole workspace with what all builds for tests have in common.
 pub(crate) fn command(subcommand: &str) -> Command {
     let mut command = process::cargo(&[subcommand, "--quiet", "--workspace"]);
-    if has_fuzzing_engine() {
-        command.args(["--features", "iotoll-fuzz/engine"]);
-    }
+    command.args(["--features", "iotoll-fuzz/engine"]);
     if std::env::var_os("CI").is_some() {
         // There is no next build that incremental files would speed up, and a panic names its line
         // without debug information.
@@ -82,16 +80,9 @@ pub(crate) fn command(subcommand: &str) -> Command {
 
 /// What is not linted here, and why.
 pub(crate) fn unlinted() -> Vec<String> {
-    let clippy = clippy().is_none();
-    let clippy = clippy.then_some("no clippy; to have it: rustup component add clippy");
-    let engine = !has_fuzzing_engine();
-    let engine = engine.then_some("lints of the fuzzer's engine: c++ is not installed");
-    clippy.into_iter().chain(engine).map(str::to_owned).collect()
-}
-
-/// libFuzzer is C++.
-fn has_fuzzing_engine() -> bool {
-    packages::is_installed("c++")
+    let lacks = clippy().is_none();
+    let lacks = lacks.then_some("no clippy; to have it: rustup component add clippy");
+    lacks.into_iter().map(str::to_owned).collect()
 }
 
 /// The compiler that lints, where it is installed next to the other.

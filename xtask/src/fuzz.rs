@@ -23,7 +23,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Result<()> {
     let host = host()?;
     let mut build = process::cargo(&["build", "--message-format=json", "--profile", "fuzz"]);
-    build.args(["--package", "iotoll-fuzz", "--features", "engine", "--target", &host]);
+    build.args(["--package", "iotoll-fuzz", "--features", "linked", "--target", &host]);
     build.env("RUSTC_WORKSPACE_WRAPPER", process::root().join("tools/fuzz/instrument"));
     eprintln!("xtask: building the targets with all checks, and libFuzzer");
     let program = process::executable(&process::output_alone(&mut build)?)?;

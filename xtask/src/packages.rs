@@ -30,7 +30,6 @@ const NEEDS: &[Need] = &[
     need("mkfs.xfs", "xfsprogs", "places: a file system in a file"),
     need("mkfs.btrfs", "btrfs-progs", "places: a file system that checks its data"),
     need("cc", "gcc", "iotoll record: programs that make known calls"),
-    need("c++", "g++", "xtask: lints of libFuzzer's part"),
     need("php", "php-cli", "log: the strategies in PHP"),
     need("python3", "python3", "log: the strategies in Python; iotoll load: a server"),
     need("node", "nodejs", "log: the strategies in Node.js"),

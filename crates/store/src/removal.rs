@@ -7,17 +7,18 @@ use rusqlite::OptionalExtension as _;
 use crate::error::Error;
 use crate::recording::Failed;
 use crate::saved::{Entry, State};
-use crate::{Store, database};
+use crate::{Store, database, lock};
 
 impl Store {
     /// Removes a run, unless it goes on. Each is removed by itself, so that a run that goes
     /// on meanwhile has not long to wait before it can save its next block.
     pub fn remove(&mut self, entry: &Entry) -> Result<(), Error> {
+        let is_taken = lock::is_taken(&self.folder, &entry.id);
         self.write("removing a run", |database| {
             let sql = "SELECT state FROM run WHERE id = ?";
             let state: Option<String> =
                 database.query_row(sql, [&entry.id], |row| row.get(0)).optional()?;
-            if state.as_deref() == Some(State::Running.name()) {
+            if is_taken && state.as_deref() == Some(State::Running.name()) {
                 let run = entry.short_id();
                 let why =
                     format!("{run} is still running; stop it first, or wait for it to finish");
