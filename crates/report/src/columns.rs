@@ -74,7 +74,8 @@ impl Table {
         }
     }
 
-    /// A row may have fewer cells than there are columns.
+    /// A row may have fewer cells than there are columns. One of a single cell is a heading of
+    /// those below it, for which no column becomes wider.
     pub(crate) fn add_row(&mut self, cells: impl IntoIterator<Item = Cell>) {
         self.rows.push(cells.into_iter().collect());
     }
@@ -106,9 +107,8 @@ impl Table {
 
     fn widths(&self) -> Vec<usize> {
         let columns = self.rows.iter().map(Vec::len).max().unwrap_or_default();
-        let width = |column: usize| {
-            self.rows.iter().filter_map(|row| row.get(column)).map(Cell::width).max()
-        };
+        let rows = || self.rows.iter().filter(|row| row.len() > 1 || columns == 1);
+        let width = |column: usize| rows().filter_map(|row| row.get(column)).map(Cell::width).max();
         let least = |column: usize| self.least.get(column).copied().unwrap_or_default();
         // A column that is empty stands apart all the same.
         let of = |column| width(column).unwrap_or_default().max(least(column)).max(1);
@@ -120,7 +120,7 @@ impl Table {
         // Written before the next text only, so that none is left at the end.
         let mut spaces = indent;
         for (column, (cell, width)) in row.iter().zip(widths).enumerate() {
-            let padding = width - cell.width();
+            let padding = width.saturating_sub(cell.width());
             let (before, after) =
                 if self.aligned_right.contains(&column) { (padding, 0) } else { (0, padding) };
             spaces += before;
@@ -168,7 +168,7 @@ mod tests {
         let mut table = Table::new(["a", "b"].map(Cell::new));
         table.add_row(["x", ""].map(Cell::new));
         table.add_row([Cell::new("alone")]);
-        assert_eq!(table.indented(), "  a      b\n  x\n  alone\n");
+        assert_eq!(table.indented(), "  a  b\n  x\n  alone\n");
     }
 
     #[test]

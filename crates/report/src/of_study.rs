@@ -6,8 +6,9 @@ use model::description::{ParamForm, StudyDescription};
 use model::grouped::in_groups;
 use model::printable::shortened;
 
-use crate::columns::{self, Table};
+use crate::columns::{self, GAP, Table};
 use crate::subject::Subject;
+use crate::table::Strategies;
 use crate::text::{Width, heading, paragraph};
 use crate::{figures, integrity, parts, scaling, table, why};
 
@@ -16,10 +17,19 @@ const VALUE_MAX: usize = 40;
 
 /// The studies' sections, with their tables' columns below one another.
 pub(crate) fn all(subject: Subject, width: Width) -> String {
+    let mut studies = sections(subject, width, Strategies::Beside);
+    let is_wide = |group: &Group| GAP + group.table.width() > width;
+    if studies.iter().flat_map(|section| &section.groups).any(is_wide) {
+        studies = sections(subject, width, Strategies::Above);
+    }
+    studies.iter().map(|section| section.text(subject, width)).collect()
+}
+
+fn sections(subject: Subject, width: Width, strategies: Strategies) -> Vec<Section> {
     let mut studies: Vec<Section> = Vec::new();
     for arms in by_study_and_params(subject.analysis) {
         let Some(study) = arms.first().and_then(|arm| subject.study_of(arm)) else { continue };
-        let table = table::by_place(subject, &arms, width);
+        let table = table::by_place(subject, &arms, width, strategies);
         let group = Group { arms, table };
         match studies.iter_mut().find(|section| section.study.name == study.name) {
             Some(section) => section.groups.push(group),
@@ -28,7 +38,7 @@ pub(crate) fn all(subject: Subject, width: Width) -> String {
     }
     let groups = studies.iter_mut().flat_map(|section| &mut section.groups);
     columns::align(&mut groups.map(|group| &mut group.table).collect::<Vec<_>>());
-    studies.iter().map(|section| section.text(subject, width)).collect()
+    studies
 }
 
 /// The arms in groups that share a study and its parameters.

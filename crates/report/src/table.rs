@@ -14,26 +14,49 @@ use crate::words;
 /// Narrower than this there is no room for percentiles and intervals.
 pub(crate) const WIDTH_FULL: Width = 72;
 
+/// Where the names of strategies stand.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Strategies {
+    /// In a column of their own.
+    Beside,
+    /// In a line above their places, which takes less room.
+    Above,
+}
+
 /// The arms of one study with the same parameters: each place held against
 /// the first.
-pub(crate) fn by_place(subject: Subject, arms: &[&ArmResult], width: Width) -> Table {
+pub(crate) fn by_place(
+    subject: Subject,
+    arms: &[&ArmResult],
+    width: Width,
+    strategies: Strategies,
+) -> Table {
     let places = &subject.run.places;
     let base = places.first().map_or("", |p| p.label.as_str());
     let against = if places.len() > 1 { format!("against {base}") } else { String::new() };
     let full = width >= WIDTH_FULL;
-    let header =
-        [Some("strategy"), Some("place"), Some("time"), full.then_some("p99"), Some(&against)];
-    let mut table = Table::new(header.into_iter().flatten().map(Cell::dim));
+    let beside = strategies == Strategies::Beside;
+    let names = [beside.then_some("strategy"), Some("place")];
+    let figures = [Some("time"), full.then_some("p99"), Some(&against)];
+    let mut table = Table::new(names.into_iter().chain(figures).flatten().map(Cell::dim));
     let mut group = None;
     for arm in arms {
         let shown = if group == Some(&arm.strategy) { "" } else { arm.strategy.as_str() };
         group = Some(&arm.strategy);
-        let mut row = vec![Cell::new(shown), Cell::new(&arm.place)];
+        let mut row = if beside {
+            vec![Cell::new(shown), Cell::new(&arm.place)]
+        } else {
+            if !shown.is_empty() {
+                table.add_row([Cell::new(shown)]);
+            }
+            vec![Cell::new(format!("  {}", arm.place))]
+        };
         row.extend(typical(subject, arm, full));
         row.extend(judgement(subject, arm, Axis::Place, full));
         table.add_row(row);
     }
-    table.align_right(if full { 2..5 } else { 2..4 });
+    let first = if beside { 2 } else { 1 };
+    table.align_right(first..first + if full { 3 } else { 2 });
     table
 }
 
