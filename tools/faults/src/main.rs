@@ -198,10 +198,19 @@ impl<'a> Chore<'a> {
         row.seconds = began.elapsed().as_secs();
         if self.args.write {
             self.write(subject.study)?;
+            self.tell_untried(subject);
         }
         println!("{}", row.line(&name(subject)));
         self.total.add(&row);
         Ok(())
+    }
+
+    /// Says which calls are listed without an outcome.
+    fn tell_untried(&self, subject: &Subject) {
+        let listed = self.lists[subject.study].0.get(&name(subject)).into_iter().flatten();
+        for (site, _) in listed.filter(|(_, expected)| expected.faults.is_empty()) {
+            println!("{}: {site}: untried, for no trial came to it: write again", name(subject));
+        }
     }
 
     /// Which calls are made, and how often at the least.
