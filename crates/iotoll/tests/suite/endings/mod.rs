@@ -38,6 +38,7 @@ fn refusals() -> Vec<Refused> {
         ("clone3", libc::SYS_clone3),
         ("openat2", libc::SYS_openat2),
         ("io_uring_setup", libc::SYS_io_uring_setup),
+        ("prlimit64", libc::SYS_prlimit64),
     ];
     let errors = [libc::ENOSYS, libc::EPERM];
     calls.iter().flat_map(|(name, call)| errors.map(|error| (*name, *call, error))).collect()
