@@ -14,10 +14,10 @@ use common::{entries, iotoll, is_root, skip};
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// Long enough for some blocks before and after what happens.
-const BUDGET: &str = "10s";
+/// Long enough for some rounds before and after what happens, however busy the machine is.
+const SOME_ROUNDS: &[&str] = &["--rounds", "40", "--budget", "2min"];
 /// A run that ends as soon as its image is full, which takes some seconds on a busy machine.
-const FILLED: &str = "20s";
+const FILLED: &[&str] = &["--budget", "20s"];
 
 /// A run of several studies with an image and a directory.
 struct Run {
@@ -28,7 +28,7 @@ struct Run {
 }
 
 impl Run {
-    fn start(test: &str, budget: &str) -> Option<Self> {
+    fn start(test: &str, limits: &[&str]) -> Option<Self> {
         let has_mkfs =
             ["/usr/sbin", "/sbin"].iter().any(|d| Path::new(d).join("mkfs.ext4").exists());
         if !is_root() || !has_mkfs {
@@ -41,7 +41,7 @@ impl Run {
         let mut command = iotoll();
         command.arg("compare").arg(format!("disk={}", disk.path().display()));
         command.args(["image=image:ext4:128M", "--study", "log,files", "--strategy"]);
-        command.args(["held,rename", "--threshold", "0.0001%", "--budget", budget]);
+        command.args(["held,rename", "--threshold", "0.0001%"]).args(limits);
         Some(Self { going: Going::start(command), disk, _turn: turn })
     }
 
@@ -105,7 +105,7 @@ fn an_image_that_runs_out_of_inodes_ends_the_run_with_what_it_has() {
 
 #[test]
 fn an_image_that_becomes_read_only_is_told_of_and_the_other_place_is_measured() {
-    let Some(mut run) = Run::start("an_image_that_becomes_read_only", BUDGET) else { return };
+    let Some(mut run) = Run::start("an_image_that_becomes_read_only", SOME_ROUNDS) else { return };
     let image = run.image();
     let run_root = format!("/proc/{}/root", run.going.id());
     let inside = Path::new("/").join(image.strip_prefix(run_root).unwrap());
@@ -131,7 +131,7 @@ fn an_image_that_becomes_read_only_is_told_of_and_the_other_place_is_measured() 
 
 #[test]
 fn a_working_folder_that_somebody_removes_is_told_of_and_the_other_place_is_measured() {
-    let Some(mut run) = Run::start("a_working_folder_that_somebody_removes", BUDGET) else {
+    let Some(mut run) = Run::start("a_working_folder_that_somebody_removes", SOME_ROUNDS) else {
         return;
     };
     let image = run.image();
