@@ -80,9 +80,10 @@ pub(crate) fn command(subcommand: &str) -> Command {
 
 /// What is not linted here, and why.
 pub(crate) fn unlinted() -> Vec<String> {
-    let lacks = clippy().is_none();
-    let lacks = lacks.then_some("no clippy; to have it: rustup component add clippy");
-    lacks.into_iter().map(str::to_owned).collect()
+    match clippy() {
+        Some(_) => Vec::new(),
+        None => vec!["no clippy; to have it: rustup component add clippy".to_owned()],
+    }
 }
 
 /// The compiler that lints, where it is installed next to the other.

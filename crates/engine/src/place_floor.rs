@@ -2,9 +2,8 @@
 //!
 //! Many pages of a file and a single one are written, read and cut off by one call each: the
 //! difference is the pages', and what calling and returning cost drops out.
-//! The shortest of several rounds counts, for a disturbance can only add to it. The memory begins at
-//! a page: some processors copy several times slower to where a page has begun less than 32 bytes
-//! before, and where the allocator puts a buffer is chance.
+//! The shortest of several rounds counts, for a disturbance can only add to it. The memory is
+//! aligned: copies to memory that is not may take several times as long.
 
 use std::ffi::CStr;
 use std::io;
@@ -16,6 +15,7 @@ use host::page_flags::large_share;
 use model::run::PlaceFloor;
 use rustix::fs::{Mode, OFlags, ftruncate, openat};
 use rustix::io::{pread, pwrite};
+use sys::aligned::Aligned;
 
 const FILE: &CStr = c"floor";
 /// So many pages are 256 KiB: within the caches of today's processors together with the
@@ -28,9 +28,9 @@ const TIME_MAX: Duration = Duration::from_millis(10);
 
 /// Measures in an empty folder, and leaves one file there.
 pub(crate) fn measure(clock: &Clock, folder: BorrowedFd<'_>) -> io::Result<PlaceFloor> {
-    let mut memory = vec![7; (PAGES + 1) * PAGE_BYTES];
-    let begins = memory.as_ptr().align_offset(PAGE_BYTES).min(PAGE_BYTES);
-    let buffer = &mut memory[begins..begins + PAGES * PAGE_BYTES];
+    let mut memory = Aligned::zeros(PAGES * PAGE_BYTES);
+    let buffer = memory.bytes_mut();
+    buffer.fill(7);
     let file = create(folder)?;
     let write_ns_per_page = slope(|pages| {
         ftruncate(&file, 0)?;

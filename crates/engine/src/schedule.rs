@@ -12,8 +12,8 @@ use stats::STRETCHES;
 
 use crate::job::Job;
 
-/// So many rounds describe an arm well enough if nothing is compared. Arms with shares of the budget
-/// use all of it.
+/// If nothing is compared, an arm is measured for this many rounds. An arm with a share of the budget
+/// is measured until the budget ends.
 const BLOCKS_ALONE: usize = 20;
 /// No run has more rounds than this; more would tell next to nothing.
 pub(crate) const BLOCKS_MAX: usize = 2000;

@@ -17,7 +17,7 @@ pub(crate) const WIDTH_FULL: Width = 72;
 /// Where the names of strategies stand.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Strategies {
-    /// In a column of their own.
+    /// In the first column, beside their places.
     Beside,
     /// In a line above their places, which takes less room.
     Above,

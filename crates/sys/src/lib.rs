@@ -4,6 +4,7 @@
 //! says so. Nothing here knows what it is used for, reads a configuration or prints.
 #![allow(unsafe_code, reason = "to have it in one place is what this crate is for")]
 
+pub mod aligned;
 pub mod call_filter;
 pub mod clock;
 pub mod descriptors;

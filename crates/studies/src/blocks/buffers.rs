@@ -1,10 +1,10 @@
 //! What blocks are written from and read into, at addresses that `O_DIRECT` takes, and the
 //! marks by which a block is told from every other.
 
+use sys::aligned::Aligned;
+
 use crate::random;
 
-/// Where `O_DIRECT` wants buffers to begin: no device asks for more than a page.
-const ALIGNMENT: usize = 4096;
 /// Random bytes that no two blocks within it share: more than any file system compresses
 /// at a time.
 const VARIETY_BYTES: usize = 1 << 20;
@@ -53,20 +53,16 @@ fn ends(block: &[u8]) -> (&[u8], &[u8]) {
 
 /// Buffers of one size, one behind the other.
 pub(super) struct Buffers {
-    memory: Vec<u8>,
-    /// Where the first begins.
-    start: usize,
+    memory: Aligned,
     size: usize,
 }
 
 impl Buffers {
     /// So many, of random bytes.
     pub(super) fn new(count: usize, size: usize, seed: u64) -> Self {
-        let mut memory = vec![0; count * size + ALIGNMENT];
-        let start = memory.as_ptr().align_offset(ALIGNMENT);
-        // The same for the same seed, wherever the memory happens to begin.
-        memory[start..start + count * size].copy_from_slice(&random::bytes(count * size, seed));
-        Self { memory, start, size }
+        let mut memory = Aligned::zeros(count * size);
+        memory.bytes_mut().copy_from_slice(&random::bytes(count * size, seed));
+        Self { memory, size }
     }
 
     /// As many as make blocks that lie together differ, a multiple of so many.
@@ -76,7 +72,7 @@ impl Buffers {
     }
 
     pub(super) fn count(&self) -> usize {
-        (self.memory.len() - ALIGNMENT) / self.size
+        self.memory.bytes().len() / self.size
     }
 
     /// The size of one.
@@ -85,13 +81,13 @@ impl Buffers {
     }
 
     pub(super) fn get(&self, number: usize) -> &[u8] {
-        let from = self.start + number * self.size;
-        &self.memory[from..from + self.size]
+        let from = number * self.size;
+        &self.memory.bytes()[from..from + self.size]
     }
 
     pub(super) fn get_mut(&mut self, number: usize) -> &mut [u8] {
-        let from = self.start + number * self.size;
-        &mut self.memory[from..from + self.size]
+        let from = number * self.size;
+        &mut self.memory.bytes_mut()[from..from + self.size]
     }
 
     /// Puts a mark at both ends of the buffer that it names.

@@ -11,10 +11,10 @@ use rustix::fs::{
     RenameFlags, ResolveFlags, SeekFrom, Timestamps, UTIME_NOW,
 };
 use rustix::io::{self, Errno};
+use sys::aligned::Aligned;
 use sys::file_locks::{self, LockOwner};
 use sys::page_cache::sync_range;
 
-use super::fill::Aligned;
 use super::plan::program::{Act, LockKind, PathNumber, Slot, Synced, Target};
 use super::shared_state::SharedState;
 

@@ -3,6 +3,8 @@
 
 use std::sync::Arc;
 
+use sys::aligned::{ALIGNMENT, Aligned};
+
 use super::plan::program::FILL_STEPS as STEPS;
 use crate::random;
 
@@ -11,31 +13,6 @@ use crate::random;
 const GRAIN: usize = 256;
 /// Each write takes another part of this.
 const WINDOW: usize = 256 << 10;
-/// Where a device is written to directly, memory must begin at a multiple of this.
-const ALIGNMENT: usize = 4096;
-
-/// Memory that begins where direct writes want it.
-pub(super) struct Aligned {
-    bytes: Vec<u8>,
-    begins: usize,
-    length: usize,
-}
-
-impl Aligned {
-    pub(super) fn zeros(length: usize) -> Self {
-        let bytes = vec![0; length + ALIGNMENT];
-        let begins = bytes.as_ptr().align_offset(ALIGNMENT).min(ALIGNMENT);
-        Self { bytes, begins, length }
-    }
-
-    pub(super) fn bytes(&self) -> &[u8] {
-        &self.bytes[self.begins..self.begins + self.length]
-    }
-
-    pub(super) fn bytes_mut(&mut self) -> &mut [u8] {
-        &mut self.bytes[self.begins..self.begins + self.length]
-    }
-}
 
 /// Bytes of each compressibility that a program writes.
 #[derive(Clone, Default)]
@@ -46,7 +23,7 @@ pub(super) struct Fills {
 impl Fills {
     /// With enough of one for writes of so many bytes.
     pub(super) fn with(&mut self, fill: u8, length: usize) {
-        let is_enough = |made: &Arc<Aligned>| made.length >= WINDOW + length;
+        let is_enough = |made: &Arc<Aligned>| made.bytes().len() >= WINDOW + length;
         let made = &mut self.of[usize::from(fill)];
         if !made.as_ref().is_some_and(is_enough) {
             *made = Some(Arc::new(filled(fill, WINDOW + length)));
