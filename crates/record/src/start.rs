@@ -5,6 +5,7 @@
 #![expect(unsafe_code, reason = "only what the child does makes it safe to fork")]
 
 use std::io::{self, PipeReader, PipeWriter, Read as _, Write as _};
+use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt as _;
 use std::process::Command;
 use std::sync::Arc;
@@ -12,8 +13,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
 use host::clock::monotonic_ns;
-use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::retry_on_intr;
+use rustix::net::{RecvFlags, recv};
 use sys::fork::in_child;
 
 /// What shells use for a command that cannot be run.
@@ -23,14 +24,14 @@ const CANNOT_RUN: i32 = 127;
 pub(crate) struct Held {
     process: u32,
     leave: Option<PipeWriter>,
-    refusal: PipeReader,
+    refusal: UnixStream,
 }
 
 impl Held {
     /// Starts the process. It ends when this is dropped without leave.
     pub(crate) fn start(command: &mut Command) -> io::Result<Self> {
         let (leave_reader, leave) = io::pipe()?;
-        let (refusal, refusal_writer) = io::pipe()?;
+        let (refusal, refusal_writer) = UnixStream::pair()?;
         let mut ours = Some((leave, refusal));
         let parents = &mut ours;
         let work = move || {
@@ -55,14 +56,14 @@ impl Held {
         leave.write_all(&[0])
     }
 
-    /// When it became its program, once it has: the kernel closes the pipe by which it would tell why
-    /// it did not.
+    /// When it became its program, once it has: the kernel closes the socket by which it would tell
+    /// why it did not.
     pub(crate) fn became_at(&self) -> io::Result<BecameAt> {
         let refusal = self.refusal()?;
         let at_ns = BecameAt::default();
         let known = at_ns.clone();
         let wait = move || {
-            if refusal.is_none() {
+            if refusal.read().is_none() {
                 known.0.store(monotonic_ns(), Ordering::Relaxed);
             }
         };
@@ -86,26 +87,20 @@ impl BecameAt {
     }
 }
 
-/// Has the reason why a command did not become its program, if so.
-pub(crate) struct Refusal(PipeReader);
+/// Has the reason why a command did not become its program, if so, for all who ask.
+pub(crate) struct Refusal(UnixStream);
 
 impl Refusal {
-    /// Waits until it is known, and leaves it to be read: whether there is none.
-    fn is_none(&self) -> bool {
-        let mut fds = [PollFd::new(&self.0, PollFlags::IN)];
-        let known = retry_on_intr(|| poll(&mut fds, None));
-        known.is_ok() && !fds[0].revents().contains(PollFlags::IN)
-    }
-
     /// Waits until it is known.
-    pub(crate) fn read(mut self) -> Option<io::Error> {
+    pub(crate) fn read(&self) -> Option<io::Error> {
         let mut code = [0; 4];
-        self.0.read_exact(&mut code).ok()?;
-        Some(io::Error::from_raw_os_error(i32::from_ne_bytes(code)))
+        let whole = RecvFlags::PEEK | RecvFlags::WAITALL;
+        let (length, _) = retry_on_intr(|| recv(&self.0, &mut code, whole)).ok()?;
+        (length == code.len()).then(|| io::Error::from_raw_os_error(i32::from_ne_bytes(code)))
     }
 }
 
-fn become_program(command: &mut Command, mut leave: PipeReader, mut refusal: PipeWriter) -> i32 {
+fn become_program(command: &mut Command, mut leave: PipeReader, mut refusal: UnixStream) -> i32 {
     if matches!(leave.read(&mut [0]), Ok(1)) {
         let error = command.exec();
         let code = error.raw_os_error().unwrap_or(libc::EINVAL);
@@ -152,9 +147,10 @@ mod tests {
     #[test]
     fn what_cannot_be_run_says_why() {
         let mut held = Held::start(&mut Command::new("/no/such/program")).unwrap();
-        // Who waits for the moment leaves the reason to be read.
+        // Who waits for the moment and who asks for the reason may come in any order.
         let became = held.became_at().unwrap();
         held.release().unwrap();
+        assert_eq!(held.refusal().unwrap().read().unwrap().kind(), io::ErrorKind::NotFound);
         assert_eq!(held.refusal().unwrap().read().unwrap().kind(), io::ErrorKind::NotFound);
         wait_for_end(held.process()).unwrap();
         assert!(became.ns().is_none());
