@@ -15,8 +15,9 @@ use testkit::faults::{
 };
 
 static SUBJECTS: LazyLock<Vec<Subject>> = LazyLock::new(|| subjects(&studies::ALL));
-/// Runs that are enough to see every call that a subject makes, but now and then.
-const RUNS_MAX: usize = 4;
+/// How long runs last, in seconds, until every call was seen that a subject makes, but now and then:
+/// longer where a busy machine may have ended one before it came to a call.
+const BUDGETS_S: [u32; 5] = [1, 1, 2, 4, 16];
 
 fn list(study: &str) -> List {
     let file = format!("{}/tests/faults/{study}.txt", env!("CARGO_MANIFEST_DIR"));
@@ -31,13 +32,19 @@ fn name(subject: &Subject) -> String {
 }
 
 /// A run of a subject. One verdict in twenty may be wrong by chance.
-fn run(subject: &Subject, injection: Option<&Injection>) -> Judged {
-    let flags = subject.flags.clone();
-    let program = Program { iotoll: env!("CARGO_BIN_EXE_iotoll").into(), arguments: flags };
+fn run(subject: &Subject, budget_s: u32, injection: Option<&Injection>) -> Judged {
+    let (iotoll, arguments) = (env!("CARGO_BIN_EXE_iotoll").into(), subject.flags.clone());
+    let program = Program { iotoll, arguments, budget_s };
     let scene = Scene::within(Path::new("/dev/shm")).unwrap();
     let mut judged = scene.run(&program, injection).unwrap();
     judged.defects.retain(|defect| !matches!(defect, Defect::WrongVerdict(_)));
     judged
+}
+
+/// A run that came to the call that fails.
+fn struck(subject: &Subject, injection: &Injection) -> Option<Judged> {
+    let mut runs = BUDGETS_S.into_iter().map(|budget_s| run(subject, budget_s, Some(injection)));
+    runs.find(|judged| judged.traced.injected > 0)
 }
 
 /// Each study's first subject, whose calls are those of most others.
@@ -100,8 +107,8 @@ fn studies_make_the_calls_that_are_listed() {
         let expected = list(subject.study).0.remove(&name(subject)).unwrap();
         let mut missing: BTreeSet<&Site> =
             expected.iter().filter(|(_, e)| !e.now_and_then).map(|(site, _)| site).collect();
-        for _ in 0..RUNS_MAX {
-            let Judged { traced, defects, said, .. } = run(subject, None);
+        for budget_s in BUDGETS_S {
+            let Judged { traced, defects, said, .. } = run(subject, budget_s, None);
             assert_eq!(defects, [], "{}: {said}", name(subject));
             assert_eq!(traced.unknown, BTreeMap::new(), "{}", name(subject));
             for site in traced.sites.keys().filter(|site| site.is_slices_own()) {
@@ -136,11 +143,8 @@ fn a_failure_of_each_study_is_told_and_leaves_nothing() {
         let told: Vec<_> = told.collect();
         for (site, fault) in [told[0], told[told.len() - 1]] {
             let injection = Injection { site: site.clone(), fault, when: When::Nth(1) };
-            // A busy machine may end a run before it comes to that call.
-            let mut runs = (0..RUNS_MAX).map(|_| run(subject, Some(&injection)));
-            let met = runs.find(|judged| judged.traced.injected > 0);
             let what = format!("{}: {site}: {fault}", name(subject));
-            let Judged { traced, told, defects, said } = met.expect(&what);
+            let Judged { traced, told, defects, said } = struck(subject, &injection).expect(&what);
             let what = format!("{what}: {said}");
             assert_eq!((traced.injected, told), (1, true), "{what}");
             assert_eq!(defects, [], "{what}");
@@ -160,7 +164,7 @@ fn workers_that_cannot_be_talked_to_are_told_of() {
     // The assignments to two workers.
     for nth in [1, 2] {
         let injection = Injection { site: site.clone(), fault, when: When::Nth(nth) };
-        let Judged { traced, told, defects, said } = run(subject, Some(&injection));
+        let Judged { traced, told, defects, said } = struck(subject, &injection).unwrap();
         assert_eq!((traced.injected, told), (1, true), "{nth}: {said}");
         assert_eq!(defects, [], "{nth}: {said}");
     }

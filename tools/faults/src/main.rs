@@ -162,7 +162,7 @@ impl<'a> Chore<'a> {
 
     fn subject(&mut self, subject: &Subject) -> Result<()> {
         let flags = subject.flags.clone();
-        let program = Program { iotoll: self.iotoll.clone(), arguments: flags };
+        let program = Program { iotoll: self.iotoll.clone(), arguments: flags, budget_s: 1 };
         let sites = self.sites(subject, &program)?;
         if self.args.list {
             for (site, seen) in &sites {

@@ -17,19 +17,19 @@ use common::faults::{Ended, Going, Image, succeeds};
 use common::{Mounted, assert_fails, entries, iotoll, is_root, place, run, skip, stdout};
 use tempfile::TempDir;
 
-/// Long enough for some blocks before and after what happens.
-const BUDGET: &str = "5s";
+/// Long enough for some rounds before and after what happens, however busy the machine is.
+const SOME_ROUNDS: [&str; 4] = ["--rounds", "40", "--budget", "2min"];
 
 fn disk() -> TempDir {
     tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap()
 }
 
 /// A log on a disk and at the place, that never finds enough.
-fn comparing(disk: &TempDir, place: &str, budget: &str) -> Command {
+fn comparing(disk: &TempDir, place: &str, limits: &[&str]) -> Command {
     let mut command = iotoll();
     command.args(["compare", &common::place("disk", disk.path()), place]);
     command.args(["--study", "log", "--strategy", "held"]);
-    command.args(["--threshold", "0.0001%", "--budget", budget]);
+    command.args(["--threshold", "0.0001%"]).args(limits);
     command
 }
 
@@ -56,7 +56,7 @@ fn a_quota_that_is_used_up_is_called_so_before_and_during_a_run() {
         return skip(test, "btrfs has no quotas here");
     }
     let disk = disk();
-    let at_quota = || comparing(&disk, &place("quota", &image.path()), BUDGET);
+    let at_quota = || comparing(&disk, &place("quota", &image.path()), &SOME_ROUNDS);
     let mut going = Going::start(at_quota());
     going.await_blocks(2);
     assert!(btrfs(&["qgroup", "limit", "1"]));
@@ -72,7 +72,7 @@ fn a_quota_that_is_used_up_is_called_so_before_and_during_a_run() {
 fn a_device_that_fails_ends_its_place_and_says_where_to_look() {
     let Some(image) = Image::new("a_device_that_fails", "ext4") else { return };
     let disk = disk();
-    let mut going = Going::start(comparing(&disk, &place("image", &image.path()), BUDGET));
+    let mut going = Going::start(comparing(&disk, &place("image", &image.path()), &SOME_ROUNDS));
     going.await_blocks(2);
     image.lose_device();
     let ended = going.end();
@@ -89,7 +89,7 @@ fn a_place_with_another_mounted_over_it_is_told_of_and_neither_keeps_anything() 
     let test = "a_place_with_another_mounted_over_it";
     let Some(mounted) = Mounted::tmpfs(test, "size=64m,mode=700") else { return };
     let (disk, point) = (disk(), mounted.path().to_owned());
-    let mut going = Going::start(comparing(&disk, &place("moved", &point), BUDGET));
+    let mut going = Going::start(comparing(&disk, &place("moved", &point), &SOME_ROUNDS));
     going.await_blocks(2);
     // As another sees it that has it open, which is what the run has.
     let before = fs::File::open(&point).unwrap();
@@ -197,7 +197,7 @@ fn a_limit_on_memory_is_kept_before_and_during_a_run_in_memory() {
     assert_fails(&refused, 1, &["that this container or session may still use", "write less"]);
 
     // It ends long before its budget does.
-    let going = comparing(&disk, &place("ram", ram.path()), "60s");
+    let going = comparing(&disk, &place("ram", ram.path()), &["--budget", "60s"]);
     let mut going = Going::start(group.hold(&going));
     going.await_blocks(2);
     // Others in the group take what must stay free of it, and half of that again.

@@ -36,6 +36,8 @@ pub struct Program {
     /// What is compared: `--study log --strategy held`. `{trace}` in it stands for the path of a
     /// small recording.
     pub arguments: Vec<String>,
+    /// For how long, in seconds.
+    pub budget_s: u32,
 }
 
 /// Two empty places, and where a run's output goes.
@@ -109,7 +111,7 @@ impl Scene {
 
     fn command(&self, program: &Program) -> io::Result<Command> {
         let mut command = Command::new(&program.iotoll);
-        command.args(["compare", "--budget=1s", "--seed=1"]);
+        command.args(["compare", "--seed=1"]).arg(format!("--budget={}s", program.budget_s));
         let trace = self.root.join("recorded.trace").display().to_string();
         command.args(program.arguments.iter().map(|argument| argument.replace(TRACE, &trace)));
         command.arg("--json").arg(self.json());
