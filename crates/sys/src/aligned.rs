@@ -1,6 +1,8 @@
 //! Memory that begins at a page, as direct I/O asks for. To memory just behind where a page begins, some
 //! processors copy several times slower, and where the allocator puts a buffer is chance.
 
+use std::hint::black_box;
+
 /// Where memory begins is a multiple of this.
 pub const ALIGNMENT: usize = 4096;
 
@@ -12,11 +14,21 @@ pub struct Aligned {
 }
 
 impl Aligned {
-    /// So many zeros.
+    /// So many zeros, which are written, so that no page is first touched when it is used.
+    #[inline(never)]
     pub fn zeros(length: usize) -> Self {
-        let bytes = vec![0; length + ALIGNMENT];
+        let mut bytes = black_box(Vec::with_capacity(length + ALIGNMENT));
+        bytes.resize(length + ALIGNMENT, 0);
         let begins = bytes.as_ptr().align_offset(ALIGNMENT).min(ALIGNMENT);
         Self { bytes, begins, length }
+    }
+
+    /// The first so many, of new memory where there is less.
+    pub fn at_least(&mut self, length: usize) -> &mut [u8] {
+        if self.length < length {
+            *self = Self::zeros(length);
+        }
+        &mut self.bytes_mut()[..length]
     }
 
     /// All of it.

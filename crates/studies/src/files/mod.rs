@@ -25,6 +25,7 @@ use model::slice::Outcome;
 use model::study::Params;
 use rustix::fs::{AtFlags, OFlags, fstat, renameat, statat, unlinkat};
 use rustix::io::Errno;
+use sys::aligned::Aligned;
 
 use self::spec::{CLIENTS_FOLDER, Operation};
 pub(crate) use self::stock::OWN;
@@ -163,7 +164,7 @@ struct Documents<'d> {
     first: u64,
     aside: CString,
     contents: Contents,
-    buffer: Vec<u8>,
+    buffer: Aligned,
     /// All that the arm keeps …
     documents: &'d mut [Document],
     /// … of which the slice has the first so many.
@@ -178,14 +179,15 @@ impl<'d> Documents<'d> {
         documents: &'d mut [Document],
         used: usize,
     ) -> Self {
+        let contents = config.stock.contents();
         Self {
             config: config.clone(),
             folder,
             part,
             first: config.stock.first(part),
             aside: aside(part),
-            contents: config.stock.contents(),
-            buffer: Vec::new(),
+            buffer: Aligned::zeros(contents.largest()),
+            contents,
             documents,
             used,
         }
@@ -217,8 +219,7 @@ impl<'d> Documents<'d> {
         const READING: &str = "reading a document";
         let file = open_for_reading(&self.folder, &self.documents[number].path).doing(READING)?;
         let size = fstat(&file).doing(READING)?.st_size as usize;
-        self.buffer.resize(size, 0);
-        read_whole(file, &mut self.buffer, READING)?;
+        read_whole(file, self.buffer.at_least(size), READING)?;
         Ok(size as u64)
     }
 
@@ -272,9 +273,9 @@ impl<'d> Documents<'d> {
             0 => return Ok(DocumentState::Empty),
             bytes => return Ok(DocumentState::Cut { bytes }),
         }
-        self.buffer.resize(size, 0);
-        read_whole(file, &mut self.buffer, "checking a document")?;
-        Ok(if self.buffer == expected { DocumentState::Whole } else { DocumentState::Different })
+        let found = self.buffer.at_least(size);
+        read_whole(file, found, "checking a document")?;
+        Ok(if *found == *expected { DocumentState::Whole } else { DocumentState::Different })
     }
 
     /// Gets those that are used out of memory.

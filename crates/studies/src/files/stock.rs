@@ -172,6 +172,14 @@ pub(super) enum Contents {
 }
 
 impl Contents {
+    /// The bytes of the largest document.
+    pub(super) fn largest(&self) -> usize {
+        match self {
+            Self::Invented(contents) => contents.len(),
+            Self::Own(own) => own.largest() as usize,
+        }
+    }
+
     /// A document's.
     pub(super) fn of(&mut self, number: u64) -> &[u8] {
         match self {

@@ -14,6 +14,7 @@ use engine::study::{Doing, StudyError};
 use rustix::fs::{self, AtFlags, Mode, OFlags, Stat, fstat, sendfile, statat};
 use rustix::io::{Errno, pread};
 use rustix::mm::MapFlags;
+use sys::aligned::Aligned;
 use sys::mapping::Mapping;
 
 use super::sets::{PageFile, Sets};
@@ -35,7 +36,7 @@ pub(super) trait Reader {
 /// The strategy's reader, with what it keeps from request to request opened or read.
 pub(super) fn open(strategy: Strategy, sets: &Sets) -> Result<Box<dyn Reader>, StudyError> {
     Ok(match strategy {
-        Strategy::Read => Box::new(Read { buffer: vec![0; sets.file_bytes_max() as usize] }),
+        Strategy::Read => Box::new(Read { buffer: Aligned::zeros(sets.file_bytes_max() as usize) }),
         Strategy::Mmap => Box::new(Mmap),
         Strategy::Sendfile => Box::new(Sendfile::open()?),
         Strategy::Held => Box::new(Held::open(sets)?),
@@ -57,14 +58,14 @@ fn open_sized(sets: &Sets, file: &PageFile) -> Result<(OwnedFd, usize), StudyErr
 
 /// Into a buffer, by open, fstat, read and close.
 struct Read {
-    buffer: Vec<u8>,
+    buffer: Aligned,
 }
 
 impl Reader for Read {
     fn page(&mut self, sets: &Sets, set: usize) -> Result<u64, StudyError> {
         for file in sets.files(set) {
             let (open, size) = open_sized(sets, file)?;
-            read_whole(open, &mut self.buffer[..size], READING)?;
+            read_whole(open, self.buffer.at_least(size), READING)?;
         }
         Ok(sets.set_bytes())
     }
@@ -133,7 +134,7 @@ impl Reader for Sendfile {
 /// replaced by another of its name goes unnoticed.
 struct Held {
     files: Vec<Vec<OwnedFd>>,
-    buffer: Vec<u8>,
+    buffer: Aligned,
 }
 
 impl Held {
@@ -141,7 +142,7 @@ impl Held {
         let open = |file: &PageFile| open_for_reading(&sets.folder, &file.path).doing(OPENING);
         let files = (0..sets.count()).map(|set| sets.files(set).iter().map(open).collect());
         let files = files.collect::<Result<_, StudyError>>()?;
-        Ok(Self { files, buffer: vec![0; sets.file_bytes_max() as usize] })
+        Ok(Self { files, buffer: Aligned::zeros(sets.file_bytes_max() as usize) })
     }
 }
 
@@ -149,9 +150,10 @@ impl Reader for Held {
     fn page(&mut self, sets: &Sets, set: usize) -> Result<u64, StudyError> {
         for (open, file) in self.files[set].iter().zip(sets.files(set)) {
             let wanted = file.bytes as usize;
+            let buffer = self.buffer.at_least(wanted);
             let mut got = 0;
             while got < wanted {
-                match pread(open, &mut self.buffer[got..wanted], got as u64).doing(READING)? {
+                match pread(open, &mut buffer[got..], got as u64).doing(READING)? {
                     0 => return Err(StudyError::Ended { doing: READING, got, wanted }),
                     read => got += read,
                 }

@@ -9,6 +9,7 @@ use std::os::unix::ffi::OsStrExt as _;
 
 use askama::Template;
 use engine::study::{Doing, StudyError};
+use sys::aligned::Aligned;
 
 use crate::file::{open_for_reading, read_whole};
 
@@ -17,7 +18,7 @@ pub(super) struct Page {
     folder: OwnedFd,
     files: Vec<(CString, usize)>,
     rendered: bool,
-    contents: Vec<Vec<u8>>,
+    contents: Vec<Aligned>,
     made: Vec<u8>,
 }
 
@@ -45,7 +46,7 @@ impl Page {
             folder: folder.try_clone().doing("keeping the page's folder open")?,
             files: files.iter().map(file).collect::<Result<_, StudyError>>()?,
             rendered,
-            contents: files.iter().map(|(_, bytes)| vec![0; *bytes as usize]).collect(),
+            contents: files.iter().map(|(_, bytes)| Aligned::zeros(*bytes as usize)).collect(),
             made: Vec::new(),
         })
     }
@@ -54,7 +55,7 @@ impl Page {
     pub(super) fn read(&mut self) -> Result<(), StudyError> {
         for ((path, _), contents) in self.files.iter().zip(&mut self.contents) {
             let file = open_for_reading(&self.folder, path).doing("opening a page's file")?;
-            read_whole(file, contents, "reading a page's file")?;
+            read_whole(file, contents.bytes_mut(), "reading a page's file")?;
         }
         Ok(())
     }
@@ -64,12 +65,12 @@ impl Page {
         self.made.clear();
         if self.rendered {
             // What is not text, of a page of the user's own, is shown as such.
-            let parts = self.contents.iter().map(|part| String::from_utf8_lossy(part));
+            let parts = self.contents.iter().map(|part| String::from_utf8_lossy(part.bytes()));
             let parts: Vec<_> = parts.collect();
             let rendered = Markup { parts: &parts }.write_into(&mut self.made);
             rendered.doing("rendering a page")?;
         } else {
-            self.contents.iter().for_each(|part| self.made.extend_from_slice(part));
+            self.contents.iter().for_each(|part| self.made.extend_from_slice(part.bytes()));
         }
         Ok(&self.made)
     }
