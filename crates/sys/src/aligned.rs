@@ -14,11 +14,11 @@ pub struct Aligned {
 }
 
 impl Aligned {
-    /// So many zeros, which are written, so that no page is first touched when it is used.
+    /// So many zeros, of which each page is written to, so that none is first touched when it is used.
     #[inline(never)]
     pub fn zeros(length: usize) -> Self {
-        let mut bytes = black_box(Vec::with_capacity(length + ALIGNMENT));
-        bytes.resize(length + ALIGNMENT, 0);
+        let mut bytes = vec![0; length + ALIGNMENT];
+        bytes.iter_mut().step_by(ALIGNMENT).for_each(|byte| *byte = black_box(0));
         let begins = bytes.as_ptr().align_offset(ALIGNMENT).min(ALIGNMENT);
         Self { bytes, begins, length }
     }
