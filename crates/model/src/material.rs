@@ -26,7 +26,7 @@ impl Material {
         Self { own: true, about, copied_bytes, own_by: None }
     }
 
-    /// Invented, where a parameter takes the user's own.
+    /// Generated, where a parameter takes the user's own.
     pub fn generated(about: String, own_by: &str) -> Self {
         Self { own: false, about, copied_bytes: 0, own_by: Some(own_by.to_owned()) }
     }

@@ -69,7 +69,7 @@ struct Config {
 impl Config {
     fn new(strategy: &str, params: &Params) -> Result<Self, StudyError> {
         let tree = match params.text("set") {
-            "" => Tree::Invented(Self::shape(params)?),
+            "" => Tree::Generated(Self::shape(params)?),
             folder => Tree::Own(OwnFiles::read(folder, OWN)?),
         };
         // Of one's own there may be fewer than is usual.
@@ -115,7 +115,7 @@ impl Config {
     fn cache_bytes(&self) -> u64 {
         // What it compiles to may be larger, at the worst where a source is all braces.
         let larger = match self.tree {
-            Tree::Invented(_) => 2,
+            Tree::Generated(_) => 2,
             Tree::Own(_) => 7,
         };
         larger * self.tree.bytes_on_disk() + self.tree.files() * self.entry_bytes()
@@ -124,7 +124,7 @@ impl Config {
     /// What a source takes in the manifest, at the most.
     fn entry_bytes(&self) -> u64 {
         match self.tree {
-            Tree::Invented(_) => ENTRY_BYTES,
+            Tree::Generated(_) => ENTRY_BYTES,
             Tree::Own(_) => OWN_ENTRY_BYTES,
         }
     }

@@ -34,7 +34,7 @@ pub(super) const TREE_BYTES_MAX: u64 = 64 << 20;
 /// What the tree is made of.
 #[derive(Clone)]
 pub(super) enum Tree {
-    Invented(Shape),
+    Generated(Shape),
     /// The user's own files, all of them templates: which are is known to the application alone.
     Own(Arc<OwnFiles>),
 }
@@ -59,7 +59,7 @@ impl Tree {
     /// All sources together, each rounded up to whole blocks.
     pub(super) fn bytes_on_disk(&self) -> u64 {
         match self {
-            Self::Invented(shape) => shape.bytes() + self.files() * 4096,
+            Self::Generated(shape) => shape.bytes() + self.files() * 4096,
             Self::Own(own) => own.bytes_on_disk(),
         }
     }
@@ -67,7 +67,7 @@ impl Tree {
     /// How many sources there are.
     pub(super) fn files(&self) -> u64 {
         match self {
-            Self::Invented(shape) => shape.templates + shape.classes,
+            Self::Generated(shape) => shape.templates + shape.classes,
             Self::Own(own) => own.count(),
         }
     }
@@ -76,7 +76,7 @@ impl Tree {
     pub(super) fn entries(&self) -> u64 {
         match self {
             // Folders have several sources each, or there are few.
-            Self::Invented(_) => 2 * self.files(),
+            Self::Generated(_) => 2 * self.files(),
             Self::Own(own) => own.entries(),
         }
     }
@@ -84,7 +84,7 @@ impl Tree {
     /// How many of the sources are compiled.
     pub(super) fn templates(&self) -> u64 {
         match self {
-            Self::Invented(shape) => shape.templates,
+            Self::Generated(shape) => shape.templates,
             Self::Own(own) => own.count(),
         }
     }
@@ -92,7 +92,7 @@ impl Tree {
     /// Whether the source of that path is compiled.
     pub(super) fn is_template(&self, path: &str) -> bool {
         match self {
-            Self::Invented(_) => path.strip_suffix(".tpl").is_some(),
+            Self::Generated(_) => path.strip_suffix(".tpl").is_some(),
             Self::Own(_) => true,
         }
     }
@@ -101,7 +101,7 @@ impl Tree {
     /// for a name.
     pub(super) fn compiled(&self, path: &str) -> CString {
         match self {
-            Self::Invented(_) => name(&format!("cache/{}", path.replace('/', "-"))),
+            Self::Generated(_) => name(&format!("cache/{}", path.replace('/', "-"))),
             Self::Own(_) => name(&format!("cache/{:016x}", xxh3_64(path.as_bytes()))),
         }
     }
@@ -109,7 +109,7 @@ impl Tree {
     /// What reports say of it.
     pub(super) fn material(&self) -> Material {
         match self {
-            Self::Invented(Shape { templates, template_bytes, classes, class_bytes }) => {
+            Self::Generated(Shape { templates, template_bytes, classes, class_bytes }) => {
                 let about = format!(
                     "{} of {} and {} of {}",
                     counted(*templates, "template"),
@@ -126,7 +126,7 @@ impl Tree {
     /// Makes it.
     pub(super) fn make(&self, folder: &OwnedFd) -> Result<(), StudyError> {
         match self {
-            Self::Invented(shape) => make(folder, shape),
+            Self::Generated(shape) => make(folder, shape),
             Self::Own(own) => own.copy_to(folder, ROOT),
         }
     }

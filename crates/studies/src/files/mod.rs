@@ -68,7 +68,7 @@ struct Config {
 impl Config {
     fn new(strategy: &str, params: &Params) -> Result<Self, StudyError> {
         let stock = match params.text("set") {
-            "" => Stock::Invented {
+            "" => Stock::Generated {
                 size_bytes: params.size("size"),
                 folders: params.count("folders"),
             },

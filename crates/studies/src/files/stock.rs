@@ -30,7 +30,7 @@ pub(crate) const OWN: Bounds = Bounds {
 /// Where documents come from.
 #[derive(Clone)]
 pub(super) enum Stock {
-    Invented {
+    Generated {
         size_bytes: u64,
         /// Folders that they are spread over.
         folders: u64,
@@ -50,7 +50,7 @@ impl Stock {
     /// A slice has a multiple of so many, so that each has the same mix of sizes.
     pub(super) fn granule(&self) -> u64 {
         match self {
-            Self::Invented { .. } => 1,
+            Self::Generated { .. } => 1,
             Self::Own(own) => own.count(),
         }
     }
@@ -58,7 +58,9 @@ impl Stock {
     /// Files with contents that a slice has at the most.
     pub(super) fn files_max(&self) -> u64 {
         match self {
-            Self::Invented { size_bytes, .. } => (SLICE_BYTES_MAX / size_bytes).clamp(1, FILES_MAX),
+            Self::Generated { size_bytes, .. } => {
+                (SLICE_BYTES_MAX / size_bytes).clamp(1, FILES_MAX)
+            }
             Self::Own(own) => {
                 let sets = (SLICE_BYTES_MAX / own.bytes()).min(FILES_MAX / own.count()).max(1);
                 sets * own.count()
@@ -74,7 +76,7 @@ impl Stock {
     /// What so many documents come to, and one more aside, with or without contents.
     pub(super) fn footprint(&self, documents: u64, are_empty: bool) -> Footprint {
         let (bytes, entries) = match self {
-            Self::Invented { size_bytes, folders } => {
+            Self::Generated { size_bytes, folders } => {
                 let bytes = (documents.min(self.files_max()) + 1) * size_bytes;
                 (bytes, documents + folders)
             }
@@ -103,10 +105,10 @@ impl Stock {
         // Those of a worker before this one may be there.
         let make = if part.is_shared() { make_common_folder } else { make_folder };
         match self {
-            Self::Invented { folders, .. } if from == 0 => {
+            Self::Generated { folders, .. } if from == 0 => {
                 (0..*folders).try_for_each(|n| make(folder, &name(&format!("d{n}"))))
             }
-            Self::Invented { .. } => Ok(()),
+            Self::Generated { .. } => Ok(()),
             Self::Own(own) => {
                 let (first, of_set) = (self.first(part), own.count());
                 let mut sets = (first + from).div_ceil(of_set)..(first + to).div_ceil(of_set);
@@ -118,7 +120,7 @@ impl Stock {
     /// The names of a document.
     pub(super) fn document(&self, number: u64) -> Document {
         match self {
-            Self::Invented { folders, .. } => {
+            Self::Generated { folders, .. } => {
                 let within = number % folders;
                 Document {
                     path: name(&format!("d{within}/invoice-{number}.pdf")),
@@ -142,8 +144,8 @@ impl Stock {
     /// What holds the contents of any document.
     pub(super) fn contents(&self) -> Contents {
         match self {
-            Self::Invented { size_bytes, .. } => {
-                Contents::Invented(random::bytes(*size_bytes as usize, 0))
+            Self::Generated { size_bytes, .. } => {
+                Contents::Generated(random::bytes(*size_bytes as usize, 0))
             }
             Self::Own(own) => Contents::Own(Arc::clone(own)),
         }
@@ -152,7 +154,7 @@ impl Stock {
     /// What reports say of it.
     pub(super) fn material(&self) -> Material {
         match self {
-            Self::Invented { size_bytes, .. } => {
+            Self::Generated { size_bytes, .. } => {
                 Material::generated(format!("files of {}", exact_size(*size_bytes)), "set")
             }
             Self::Own(own) => own.material(),
@@ -167,7 +169,7 @@ fn set_name(set: u64) -> CString {
 /// What is in documents.
 pub(super) enum Contents {
     /// The same in each, with its number at the front.
-    Invented(Vec<u8>),
+    Generated(Vec<u8>),
     Own(Arc<OwnFiles>),
 }
 
@@ -175,7 +177,7 @@ impl Contents {
     /// The bytes of the largest document.
     pub(super) fn largest(&self) -> usize {
         match self {
-            Self::Invented(contents) => contents.len(),
+            Self::Generated(contents) => contents.len(),
             Self::Own(own) => own.largest() as usize,
         }
     }
@@ -183,7 +185,7 @@ impl Contents {
     /// A document's.
     pub(super) fn of(&mut self, number: u64) -> &[u8] {
         match self {
-            Self::Invented(contents) => {
+            Self::Generated(contents) => {
                 stamp(contents, number);
                 contents
             }

@@ -26,20 +26,20 @@ const GROWN_BYTES_MAX: u64 = 64 << 20;
 /// What requests are made to.
 #[derive(Clone)]
 pub(super) enum Data {
-    Invented { rows: u64 },
+    Generated { rows: u64 },
     Own(Arc<OwnDatabase>),
 }
 
 impl Data {
     pub(super) fn new(params: &Params) -> Result<Self, StudyError> {
         let own = OwnDatabase::of(params)?;
-        Ok(own.map_or(Self::Invented { rows: params.count("rows") }, Self::Own))
+        Ok(own.map_or(Self::Generated { rows: params.count("rows") }, Self::Own))
     }
 
     /// What each slice's database is made from.
     pub(super) fn template(&self) -> Template {
         match self {
-            Self::Invented { rows } => Template::new(*rows),
+            Self::Generated { rows } => Template::new(*rows),
             Self::Own(own) => Template::of(Arc::clone(own)),
         }
     }
@@ -47,7 +47,7 @@ impl Data {
     /// Rows of the generated table.
     pub(super) fn rows(&self) -> u64 {
         match self {
-            Self::Invented { rows } => *rows,
+            Self::Generated { rows } => *rows,
             Self::Own(_) => 0,
         }
     }
@@ -60,7 +60,7 @@ impl Data {
     /// A request's statements, where they are the user's.
     pub(super) fn statements(&self) -> Vec<Statement> {
         match self {
-            Self::Invented { .. } => Vec::new(),
+            Self::Generated { .. } => Vec::new(),
             Self::Own(own) => own.statements.clone(),
         }
     }
@@ -68,7 +68,7 @@ impl Data {
     /// Whether a request writes.
     pub(super) fn is_written_to(&self) -> bool {
         match self {
-            Self::Invented { .. } => true,
+            Self::Generated { .. } => true,
             Self::Own(own) => own.is_written_to(),
         }
     }
@@ -76,7 +76,7 @@ impl Data {
     /// How many requests a slice may have, for all that the database grows by.
     pub(super) fn requests_max(&self) -> u64 {
         match self {
-            Self::Invented { .. } => u64::MAX,
+            Self::Generated { .. } => u64::MAX,
             Self::Own(own) => (GROWN_BYTES_MAX / own.seen.grown_bytes.max(1)).max(1),
         }
     }
@@ -85,7 +85,7 @@ impl Data {
     /// requests write to it.
     pub(super) fn footprint(&self, requests: u64) -> Footprint {
         match self {
-            Self::Invented { rows } => footprint(*rows, requests),
+            Self::Generated { rows } => footprint(*rows, requests),
             Self::Own(own) => {
                 let grown = own.bytes() + own.seen.grown_bytes.saturating_mul(requests);
                 // A journal or log may hold every page once.
@@ -101,7 +101,7 @@ impl Data {
     /// What reports say of it.
     pub(super) fn material(&self) -> Material {
         match self {
-            Self::Invented { rows } => {
+            Self::Generated { rows } => {
                 let about = format!("a table of {} and statements to it", counted(*rows, "row"));
                 Material::generated(about, "database")
             }
