@@ -15,8 +15,8 @@ use testkit::faults::{
 };
 
 static SUBJECTS: LazyLock<Vec<Subject>> = LazyLock::new(|| subjects(&studies::ALL));
-/// How long runs last, in seconds, until every call was seen that a subject makes, but now and then:
-/// longer where a busy machine may have ended one before it came to a call.
+/// How long the runs of a subject last, in seconds. The next one is made only if a call was not seen: a
+/// short run may end before that call on a busy machine.
 const BUDGETS_S: [u32; 5] = [1, 1, 2, 4, 16];
 
 fn list(study: &str) -> List {

@@ -3,7 +3,7 @@
 
 use std::hint::black_box;
 
-/// Where memory begins is a multiple of this.
+/// The address of its first byte is a multiple of this.
 pub const ALIGNMENT: usize = 4096;
 
 /// Memory that begins at a page.
@@ -14,8 +14,7 @@ pub struct Aligned {
 }
 
 impl Aligned {
-    /// So many zeros, of which each page is written to, so that none is first touched when it is used.
-    #[inline(never)]
+    /// Has `length` zeros. Each page is written to, so that no later use of it is a page fault.
     pub fn zeros(length: usize) -> Self {
         let mut bytes = vec![0; length + ALIGNMENT];
         bytes.iter_mut().step_by(ALIGNMENT).for_each(|byte| *byte = black_box(0));
@@ -23,7 +22,7 @@ impl Aligned {
         Self { bytes, begins, length }
     }
 
-    /// The first so many, of new memory where there is less.
+    /// The first `length` bytes. If there are fewer, new memory takes the place of the old.
     pub fn at_least(&mut self, length: usize) -> &mut [u8] {
         if self.length < length {
             *self = Self::zeros(length);

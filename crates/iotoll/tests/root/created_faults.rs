@@ -9,13 +9,11 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use common::faults::{Ended, Going};
+use common::faults::{Ended, Going, SOME_ROUNDS};
 use common::{entries, iotoll, is_root, skip};
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// Long enough for some rounds before and after what happens, however busy the machine is.
-const SOME_ROUNDS: &[&str] = &["--rounds", "40", "--budget", "2min"];
 /// A run that ends as soon as its image is full, which takes some seconds on a busy machine.
 const FILLED: &[&str] = &["--budget", "20s"];
 
@@ -105,7 +103,7 @@ fn an_image_that_runs_out_of_inodes_ends_the_run_with_what_it_has() {
 
 #[test]
 fn an_image_that_becomes_read_only_is_told_of_and_the_other_place_is_measured() {
-    let Some(mut run) = Run::start("an_image_that_becomes_read_only", SOME_ROUNDS) else { return };
+    let Some(mut run) = Run::start("an_image_that_becomes_read_only", &SOME_ROUNDS) else { return };
     let image = run.image();
     let run_root = format!("/proc/{}/root", run.going.id());
     let inside = Path::new("/").join(image.strip_prefix(run_root).unwrap());
@@ -131,7 +129,7 @@ fn an_image_that_becomes_read_only_is_told_of_and_the_other_place_is_measured() 
 
 #[test]
 fn a_working_folder_that_somebody_removes_is_told_of_and_the_other_place_is_measured() {
-    let Some(mut run) = Run::start("a_working_folder_that_somebody_removes", SOME_ROUNDS) else {
+    let Some(mut run) = Run::start("a_working_folder_that_somebody_removes", &SOME_ROUNDS) else {
         return;
     };
     let image = run.image();

@@ -13,12 +13,9 @@ use std::process::Command;
 use std::thread::sleep;
 use std::time::Duration;
 
-use common::faults::{Ended, Going, Image, succeeds};
+use common::faults::{Ended, Going, Image, SOME_ROUNDS, succeeds};
 use common::{Mounted, assert_fails, entries, iotoll, is_root, place, run, skip, stdout};
 use tempfile::TempDir;
-
-/// Long enough for some rounds before and after what happens, however busy the machine is.
-const SOME_ROUNDS: [&str; 4] = ["--rounds", "40", "--budget", "2min"];
 
 fn disk() -> TempDir {
     tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap()

@@ -11,6 +11,10 @@ use tempfile::TempDir;
 
 use super::{skip, stdout};
 
+/// How long a run is to go on, so that it has rounds before and after what happens to its place,
+/// however busy the machine is.
+pub(crate) const SOME_ROUNDS: [&str; 4] = ["--rounds", "40", "--budget", "2min"];
+
 /// A file system of the test's own, in a file, through a loop device.
 pub(crate) struct Image {
     folder: TempDir,
